@@ -1,0 +1,26 @@
+package core
+
+// Mode says what Tower may write besides its own files.
+type Mode string
+
+// The two modes.
+const (
+	ModeLive    Mode = "live"
+	ModeTesting Mode = "testing" // nothing shared is written
+)
+
+// Config is everything config.toml and agents.toml say, defaults filled in and checked. The
+// defaults and their reasons stand in core/config.
+type Config struct {
+	Mode          Mode
+	Port          int    // 0 = any free port
+	Name          string // of the app, as faces show it
+	Accent        string // "" = the built-in pair; else "#rrggbb"
+	Timezone      string // IANA name; "" = the machine's
+	HarnessRoots  []string
+	WorkLog       []string
+	ProjectRoots  []string
+	RetentionDays int
+	SweepMinutes  int
+	Agents        []AgentInfo
+}

@@ -1,0 +1,30 @@
+// Package claude is the adapter for Claude Code: it knows where that agent keeps its transcripts and
+// its registry of running sessions, what its hooks say, and how it is started. It promises what
+// [core.Adapter] asks for, and reads below the root it was given and nowhere else.
+//
+// It never writes into the agent's folder, never signals a process and never asks the operating
+// system about one: processes come in as a [core.Table], hook entries go out as bytes. Only the list
+// in package adapters and the tests of this folder may import it.
+package claude
+
+import "tower/core"
+
+// Name is this agent's short name in agents.toml, in hook commands and in the ledger.
+const Name core.Agent = "claude"
+
+// Adapter is the one value of this package. It holds no state besides the configured facts, so it is
+// safe for concurrent use.
+type Adapter struct {
+	info core.AgentInfo
+}
+
+// New returns the adapter for an agent described by info, whose Root is absolute.
+func New(info core.AgentInfo) *Adapter {
+	if info.Agent == "" {
+		info.Agent = Name
+	}
+	return &Adapter{info: info}
+}
+
+// Agent returns the configured facts.
+func (a *Adapter) Agent() core.AgentInfo { return a.info }

@@ -92,3 +92,9 @@ type Watched interface {
 	// Watch returns folders; they need not exist.
 	Watch() []string
 }
+
+// Versioned is an Adapter that counts the versions of its Scan. A source read by another version is
+// read again although it did not change. Without it, sources are read again only when they change.
+type Versioned interface {
+	ScanVersion() int
+}

@@ -95,6 +95,7 @@ type Event struct {
 
 	Sighting *Sighting // seen
 	Facts    *Facts    // facts
+	Moved    bool      // facts: the transcript known until now is no longer there
 	Edit     *Edit     // edit
 }
 

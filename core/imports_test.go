@@ -206,4 +206,3 @@ func packages(t *testing.T) map[string]map[string]*ast.File {
 	}
 	return found
 }
-

@@ -49,6 +49,7 @@ type Session struct {
 	Native string    `json:"agent_session_id"`
 
 	Name       string `json:"name"`        // given by a person; never derived
+	AgentName  string `json:"agent_name"`  // the name last seen inside the agent, to know a rename there
 	AgentTitle string `json:"agent_title"` // the agent's own
 	CWD        string `json:"cwd"`
 	Project    string `json:"project"`

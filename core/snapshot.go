@@ -19,9 +19,9 @@ type Snapshot struct {
 	Rows     []Row        `json:"-"` // every session, hidden ones too, in display order
 }
 
-// Row is one session as faces show it.
+// Row is one session as faces show it. The Session is shared between Snapshots and never written to.
 type Row struct {
-	Session
+	*Session
 	TitleText string `json:"title"`      // Session.Title
 	Hidden    string `json:"hidden_why"` // "" = visible
 	Live      *Live  `json:"live"`       // nil = nothing drives it, or nobody can say

@@ -1,0 +1,142 @@
+package live
+
+import "tower/core"
+
+// Reasons of ends that the reducer itself decides.
+const (
+	reasonReplaced     = "replaced"
+	reasonUnloaded     = "unloaded"
+	reasonGone         = "process gone"
+	reasonLaunchFailed = "launch_failed"
+	reasonKilled       = "ended by you"
+)
+
+// enter prepares a session that is live or starting after the event. It tells whether a run opens.
+func (p *Picture) enter(e *entry, s *core.Session, ev *core.Event, was core.Status) bool {
+	if was.Over() || was == core.StatusNone {
+		s.EndedAt, s.EndReason = 0, ""
+	}
+	switch ev.Kind {
+	case core.EventStart, core.EventPrompt, core.EventStop, core.EventWait, core.EventResolve, core.EventSeen, core.EventLaunched, core.EventNotKilled:
+	case core.EventNote:
+		if was != core.StatusNone {
+			return false
+		}
+	default:
+		return false
+	}
+	if !ev.Proc.Known() || e.drove(ev.Proc) {
+		return false
+	}
+	// A process that is known to be dead is not opened as a second run of a living session.
+	if was == core.StatusLive && !ev.Alive && ev.Kind != core.EventSeen && len(e.open) > 0 {
+		return false
+	}
+	return true
+}
+
+// leave fills in how and when a session ended.
+func (p *Picture) leave(e *entry, s *core.Session, ev *core.Event, was core.Status) {
+	s.EndedAt = ev.At
+	switch ev.Kind {
+	case core.EventEnd:
+		s.EndReason = ev.Reason
+	case core.EventGone:
+		s.EndReason = reasonGone
+		if was == core.StatusStarting {
+			s.EndReason = reasonLaunchFailed
+		} else if s.LastSeen != 0 {
+			s.EndedAt = s.LastSeen
+		}
+	case core.EventExpired:
+		s.EndReason = reasonLaunchFailed
+	case core.EventUnseen:
+		s.EndReason = reasonUnloaded
+	case core.EventReplaced:
+		s.EndReason = reasonReplaced
+		if ev.Reason == "clear" || ev.Reason == "resume" {
+			s.EndReason = ev.Reason
+		}
+	case core.EventKill:
+		s.EndReason = reasonKilled
+	case core.EventFacts:
+		s.EndedAt, s.EndReason = 0, "" // learn sets it from the transcript
+	}
+}
+
+// closed closes the runs an event ends.
+func (p *Picture) closed(e *entry, s *core.Session, ev *core.Event, o *Outcome) {
+	all := s.Status.Over() && ev.Kind != core.EventKill
+	one := ev.Kind == core.EventEnd || ev.Kind == core.EventGone || ev.Kind == core.EventReplaced || ev.Kind == core.EventUnseen
+	if !all && !one {
+		return
+	}
+	kept := e.open[:0:0]
+	for _, r := range e.open {
+		if !all && !(one && r.Proc == ev.Proc) {
+			kept = append(kept, r)
+			continue
+		}
+		r.EndedAt = ev.At
+		o.Runs = append(o.Runs, r)
+		e.last = r
+		if p.drives[r.Proc] == r.Session {
+			delete(p.drives, r.Proc)
+		}
+	}
+	e.open = kept
+	// A session that ended before any run of it was known still has the process that told so.
+	if ev.Kind == core.EventEnd && ev.Proc.Known() && s.Status.Over() && e.last.Proc != ev.Proc && len(o.Runs) == 0 {
+		e.last = core.Run{Session: s.ID, Proc: ev.Proc, StartedAt: ev.At, EndedAt: ev.At, Shared: ev.Shared}
+		o.Runs = append(o.Runs, e.last)
+		if !ev.Shared {
+			p.drove[ev.Proc] = s.ID
+		}
+	}
+}
+
+// openRun opens a run. A process drives at most one session, unless it is shared: whoever drove it
+// before is ended, even if its end was never told.
+func (p *Picture) openRun(e *entry, s *core.Session, ev *core.Event) Outcome {
+	var o Outcome
+	if !ev.Shared {
+		old := p.drives[ev.Proc]
+		if old == "" && ev.Kind == core.EventStart && ev.Source == "clear" {
+			old = p.drove[ev.Proc]
+		}
+		if old != "" && old != s.ID {
+			if s.Follows == "" && ev.Source != "resume" {
+				s.Follows = old
+			}
+			o.add(p.replace(old, ev))
+		}
+	}
+	r := core.Run{Session: s.ID, Proc: ev.Proc, LaunchToken: ev.LaunchToken, StartedAt: ev.At, StartSource: ev.Source, Shared: ev.Shared}
+	e.open = append(e.open, r)
+	p.drive(r)
+	o.Runs = append(o.Runs, r)
+	if l, ok := p.tokens[ev.LaunchToken]; ok && ev.LaunchToken != "" && l.Matched == "" {
+		l.Matched, l.MatchedAt = s.ID, ev.At
+		p.tokens[ev.LaunchToken] = l
+		o.Launches = append(o.Launches, l)
+		if s.Name == "" {
+			s.Name = l.Name
+		}
+		if s.Continues == "" {
+			s.Continues = l.Continues
+		}
+	}
+	return o
+}
+
+// replace ends the session that drove a process until another took it over.
+func (p *Picture) replace(old core.SessionID, by *core.Event) Outcome {
+	e := p.entries[old]
+	if e == nil || e.s.Status.Over() {
+		return Outcome{}
+	}
+	return p.Apply(core.Event{Kind: core.EventReplaced, At: by.At, Agent: e.s.Agent, Native: e.s.Native, Proc: by.Proc, Reason: by.Source})
+}
+
+// Note takes a launch over, so that the agent it starts is known by its token.
+func (p *Picture) Note(l core.LaunchRecord) { p.tokens[l.Token] = l }

@@ -38,6 +38,9 @@ type SourceState struct {
 	Fingerprint
 	Cursor Cursor
 	Hot    bool // it changed within 2 s of being read: look again even if the fingerprint is equal
+
+	Bad     int64            // records whose frame cannot be walked, over all its sessions
+	Unknown map[string]int64 // line types no rule knows, by name
 }
 
 // TurnKind says how a turn was given.

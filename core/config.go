@@ -1,5 +1,7 @@
 package core
 
+import "strings"
+
 // Mode says what Tower may write besides its own files.
 type Mode string
 
@@ -23,4 +25,20 @@ type Config struct {
 	RetentionDays int
 	SweepMinutes  int
 	Agents        []AgentInfo
+}
+
+// InHarness tells whether a folder lies at or below one of the harness roots.
+func (c *Config) InHarness(cwd string) bool {
+	for _, root := range c.HarnessRoots {
+		if strings.Contains(root, "*") {
+			if Glob(root, cwd) {
+				return true
+			}
+			continue
+		}
+		if rest, ok := strings.CutPrefix(cwd, root); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\' || strings.HasSuffix(root, "/")) {
+			return true
+		}
+	}
+	return false
 }

@@ -7,7 +7,11 @@
 // in package adapters and the tests of this folder may import it.
 package claude
 
-import "tower/core"
+import (
+	"strings"
+
+	"tower/core"
+)
 
 // Name is this agent's short name in agents.toml, in hook commands and in the ledger.
 const Name core.Agent = "claude"
@@ -16,6 +20,7 @@ const Name core.Agent = "claude"
 // safe for concurrent use.
 type Adapter struct {
 	info core.AgentInfo
+	id   func() string // mints the id of a session to be launched
 }
 
 // New returns the adapter for an agent described by info, whose Root is absolute.
@@ -23,8 +28,21 @@ func New(info core.AgentInfo) *Adapter {
 	if info.Agent == "" {
 		info.Agent = Name
 	}
-	return &Adapter{info: info}
+	return &Adapter{info: info, id: core.UUID4}
 }
 
 // Agent returns the configured facts.
 func (a *Adapter) Agent() core.AgentInfo { return a.info }
+
+// classOf tells from the agent's word for how it was started whether a person sits at the session.
+// A word nobody knows is left to the transcript.
+func classOf(entrypoint string) core.Class {
+	switch {
+	case entrypoint == "cli", entrypoint == "claude-vscode", entrypoint == "claude-in-teams",
+		strings.HasPrefix(entrypoint, "claude-desktop"), strings.HasPrefix(entrypoint, "remote"):
+		return core.ClassMain
+	case strings.HasPrefix(entrypoint, "sdk-"), entrypoint == "mcp":
+		return core.ClassHeadless
+	}
+	return ""
+}

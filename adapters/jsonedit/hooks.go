@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+
+	"tower/core"
 )
 
 // Hook is one entry in the hook format that several agents share: below "hooks" a list of groups for
@@ -169,4 +172,54 @@ func onlyLeft(text []byte, h PlacedHook) bool {
 		return false
 	}
 	return h.Group < len(groups) && len(groups[h.Group].Hooks) == 1
+}
+
+// HookStatus tells how the wanted hooks stand in a file, and returns those that do, in the order of
+// want, with their places. The state is never HooksNeedTrust: whether an agent asks before it runs a
+// hook is the agent's own matter.
+func HookStatus(text []byte, want []Hook) (core.HookStatus, []PlacedHook) {
+	s := core.HookStatus{Events: []string{}, Missing: []string{}}
+	all, err := Hooks(text)
+	if err != nil {
+		s.State = core.HooksUnreadable
+		s.Reason = "The file cannot be read: " + err.Error() + "."
+		return s, nil
+	}
+	var found []PlacedHook
+	for _, w := range want {
+		at := slices.IndexFunc(all, func(h PlacedHook) bool {
+			return h.Event == w.Event && h.Matcher == w.Matcher && h.Command == w.Command
+		})
+		if at < 0 {
+			s.Missing = append(s.Missing, w.Event)
+			continue
+		}
+		s.Events = append(s.Events, w.Event)
+		found = append(found, all[at])
+	}
+	switch {
+	case len(found) == len(want):
+		s.State = core.HooksInstalled
+	case len(found) == 0:
+		s.State = core.HooksNotInstalled
+	default:
+		s.State = core.HooksPartial
+		s.Reason = "Missing or altered: " + strings.Join(s.Missing, ", ") + "."
+	}
+	return s, found
+}
+
+// ShellWord returns a path as one word of a shell's command line: bare when it can be, else in double
+// quotes.
+func ShellWord(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./+:@%,=", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	if len(path) > 1 && path[1] == ':' { // a Windows path: no shell there reads \\ as one backslash
+		return `"` + path + `"`
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", `$`, `\$`).Replace(path) + `"`
 }

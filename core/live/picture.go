@@ -168,3 +168,30 @@ func (o *Outcome) add(other Outcome) {
 	o.Writes.Add(other.Writes)
 	o.Shown = o.Shown || other.Shown
 }
+
+// OpenRunsOf returns the runs of a session that are not closed.
+func (p *Picture) OpenRunsOf(id core.SessionID) []core.Run {
+	if e := p.entries[id]; e != nil {
+		return e.open
+	}
+	return nil
+}
+
+// HasRun tells whether a run of the session is open.
+func (p *Picture) HasRun(id core.SessionID) bool { return len(p.OpenRunsOf(id)) > 0 }
+
+// Launching tells whether a launch waits for its session.
+func (p *Picture) Launching() bool {
+	for _, l := range p.tokens {
+		if l.Matched == "" && !l.Expired {
+			return true
+		}
+	}
+	return false
+}
+
+// DaysUnknown tells whether no days were ever set for a session.
+func (p *Picture) DaysUnknown(id core.SessionID) bool {
+	e := p.entries[id]
+	return e != nil && e.days == nil
+}

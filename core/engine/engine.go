@@ -1,0 +1,294 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tower/core"
+	"tower/core/home"
+	"tower/core/ledger"
+	"tower/core/live"
+	"tower/core/sweep"
+)
+
+// Options is what the composition root decides.
+type Options struct {
+	Home     home.Home
+	Config   core.Config
+	Adapters []core.Adapter
+	Build    string
+	Log      *slog.Logger
+	// Table reads the process table.
+	Table func() (core.Table, error)
+	// Path is the PATH agents are looked for on.
+	Path string
+	// Unwatched leaves out file watches and process descriptors: timers alone drive the loops. For
+	// tests under a fake clock.
+	Unwatched bool
+	// Stop and Restart end the program in an orderly way; each returns at once.
+	Stop, Restart func()
+}
+
+// Engine is the running heart. Build one with New, then call Run.
+type Engine struct {
+	o        Options
+	log      *slog.Logger
+	db       *ledger.DB
+	agents   []core.AgentInfo
+	adapters map[core.Agent]core.Adapter
+	zone     *time.Location
+	index    *sweep.Index
+
+	mail chan func(context.Context)
+
+	// Owned by the owner goroutine.
+	picture  *live.Picture
+	pending  core.Writes     // decided, not yet kept
+	applied  map[string]bool // ids of events in pending
+	dirty    bool
+	lastPub  time.Time
+	revision int64
+
+	snap   atomic.Pointer[core.Snapshot]
+	heat   atomic.Pointer[[]core.Heat]
+	moved  chan struct{} // closed when the Snapshot is replaced
+	movedM sync.Mutex
+
+	health  *health
+	addr    atomic.Pointer[address]
+	wakes   wakes
+	drainM  sync.Mutex
+	procs   procWatch
+	refresh *refresher
+	sweepM  sync.Mutex
+}
+
+type address struct {
+	url   string
+	ports []string
+}
+
+// New opens the ledger and loads the picture. It starts nothing.
+func New(ctx context.Context, o Options) (*Engine, error) {
+	zone := time.Local
+	if o.Config.Timezone != "" {
+		z, err := time.LoadLocation(o.Config.Timezone)
+		if err != nil {
+			return nil, fmt.Errorf("load zone %q: %w", o.Config.Timezone, err)
+		}
+		zone = z
+	}
+	db, err := ledger.Open(ctx, o.Home.Ledger(), o.Home.Backup())
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		o: o, log: o.Log, db: db, zone: zone,
+		adapters: map[core.Agent]core.Adapter{},
+		mail:     make(chan func(context.Context)),
+		applied:  map[string]bool{},
+		moved:    make(chan struct{}),
+		health:   newHealth(),
+		wakes:    newWakes(),
+	}
+	for _, a := range o.Adapters {
+		e.agents = append(e.agents, a.Agent())
+		e.adapters[a.Agent().Agent] = a
+	}
+	e.refresh = newRefresher(e)
+	if err := e.load(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
+	if !o.Unwatched {
+		e.procs.start(e)
+	}
+	e.publish()
+	return e, nil
+}
+
+func (e *Engine) load(ctx context.Context) error {
+	kept, err := e.db.Load(ctx)
+	if err != nil {
+		return err
+	}
+	e.index = sweep.NewIndex(kept.Fingerprints)
+	e.picture = live.New(e.o.Config.InHarness)
+	e.pending = e.picture.Load(kept.Sessions, kept.Open, kept.Launches, func(path string) int64 {
+		return kept.Fingerprints[path].Size
+	})
+	e.health.first = len(kept.Fingerprints) == 0
+	return nil
+}
+
+// Listening notes where the page answers.
+func (e *Engine) Listening(url string, ports []string) {
+	e.addr.Store(&address{url, ports})
+	e.post(context.Background(), func(context.Context) { e.dirty = true })
+}
+
+// Run works until ctx ends, then keeps what is left and closes the ledger.
+func (e *Engine) Run(ctx context.Context) error {
+	defer e.db.Close()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { e.own(ctx); return nil })
+	g.Go(func() error { e.countDays(ctx); return nil })
+	g.Go(func() error { return e.loop(ctx, "drain", drainEvery, e.wakes.drain, e.drain) })
+	g.Go(func() error { return e.loop(ctx, "poll", e.pollEvery, e.wakes.poll, e.poll) })
+	g.Go(func() error { return e.loop(ctx, "import", e.sweepEvery, e.wakes.sweep, e.sweepAll) })
+	g.Go(func() error { return e.loop(ctx, "agents", agentsEvery, e.wakes.agents, e.lookAtAgents) })
+	g.Go(func() error { return e.loop(ctx, "retention", retentionEvery, nil, e.retain) })
+	g.Go(func() error { return e.refresh.run(ctx) })
+	if !e.o.Unwatched {
+		g.Go(func() error { return e.watch(ctx) })
+		g.Go(func() error { return e.procs.run(ctx) })
+	}
+	return g.Wait()
+}
+
+// own is the owner: it alone touches the picture and writes the ledger.
+func (e *Engine) own(ctx context.Context) {
+	soon := time.NewTimer(0)
+	defer soon.Stop()
+	e.commit(ctx)
+	for {
+		select {
+		case f := <-e.mail:
+			f(ctx)
+		case <-soon.C:
+		case <-ctx.Done():
+			e.commit(context.WithoutCancel(ctx))
+			return
+		}
+		if !e.dirty {
+			continue
+		}
+		if wait := e.gap() - time.Since(e.lastPub); wait > 0 {
+			soon.Reset(wait)
+			continue
+		}
+		e.publish()
+	}
+}
+
+// gap is the least time between two Snapshots: short, so that a face follows at once, and longer
+// while an import moves a thousand facts a second.
+func (e *Engine) gap() time.Duration {
+	if e.health.importing() {
+		return 500 * time.Millisecond
+	}
+	return 40 * time.Millisecond
+}
+
+// post has the owner run f and waits until it has. It reports false when the engine is stopping.
+func (e *Engine) post(ctx context.Context, f func(context.Context)) bool {
+	done := make(chan struct{})
+	select {
+	case e.mail <- func(ctx context.Context) { defer close(done); f(ctx) }:
+	case <-ctx.Done():
+		return false
+	}
+	<-done
+	return true
+}
+
+// loop runs tick now, then at every turn and wake. A tick that fails or panics makes the loop sick and
+// the next turn tries again.
+func (e *Engine) loop(ctx context.Context, name string, every func() time.Duration, wake <-chan struct{}, tick func(context.Context) error) error {
+	for {
+		err := guarded(ctx, tick)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if e.health.tick(name, err, e.log) {
+			e.post(ctx, func(context.Context) { e.dirty = true })
+		}
+		t := time.NewTimer(every())
+		select {
+		case <-t.C:
+		case <-wake:
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		}
+		t.Stop()
+	}
+}
+
+func guarded(ctx context.Context, tick func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return tick(ctx)
+}
+
+func every(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+
+// commit keeps what the reducer decided. What the ledger refuses stays pending.
+func (e *Engine) commit(ctx context.Context) error {
+	if e.pending.Empty() {
+		return nil
+	}
+	done, err := e.db.Apply(ctx, e.pending)
+	if e.health.tick("ledger", err, e.log) {
+		e.dirty = true
+	}
+	if err != nil {
+		e.health.behind("ledger", fmt.Sprintf("%d rows wait to be written", len(e.pending.Sessions)+len(e.pending.Events)+len(e.pending.Runs)))
+		return err
+	}
+	e.health.behind("ledger", "")
+	e.health.wrote(done.Rows)
+	for _, s := range e.pending.Sources {
+		e.index.Put(s)
+	}
+	e.pending = core.Writes{}
+	clear(e.applied)
+	for _, c := range done.Counted {
+		moved := e.picture.SetTurns(c.Session, int64(len(c.At)))
+		if e.picture.SetDays(c.Session, live.Days(c.At, e.zone)) || moved {
+			e.dirty = true
+		}
+	}
+	return nil
+}
+
+// take applies events to the picture and adds what is to be kept to what is pending.
+func (e *Engine) take(events ...core.Event) {
+	for _, ev := range events {
+		before := core.StatusNone
+		if s := e.picture.Session(ev.Session()); s != nil {
+			before = s.Status
+		}
+		out := e.picture.Apply(ev)
+		e.pending.Add(out.Writes)
+		e.dirty = e.dirty || out.Shown
+		if ev.ID != "" {
+			e.applied[ev.ID] = true
+		}
+		for _, r := range out.Runs {
+			if r.EndedAt == 0 {
+				e.procs.add(e, r.Proc)
+			}
+		}
+		if s := e.picture.Session(ev.Session()); s != nil {
+			if s.Status != before && ev.Kind != core.EventFacts {
+				e.log.Info("session", "agent", s.Agent, "session", s.Native, "from", before, "to", s.Status, "by", ev.Kind, "reason", s.EndReason)
+			}
+			switch {
+			case s.Status.Over() && !before.Over() && before != core.StatusNone,
+				ev.Kind == core.EventPrompt, ev.Kind == core.EventStop, ev.Kind == core.EventEnd:
+				e.refresh.want(s)
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"tower/core"
+)
+
+// health is what each loop did last. It is safe for concurrent use.
+type health struct {
+	mu       sync.Mutex
+	loops    []core.Loop
+	progress core.Progress
+	first    bool // the ledger held no source at start
+	rows     int64
+	bad      int64
+	badLines int64
+	unknown  map[string]int64
+	problems map[string]core.Problem
+	agents   []core.AgentState
+	disk     string
+}
+
+func newHealth() *health {
+	return &health{problems: map[string]core.Problem{}}
+}
+
+func (h *health) loop(name string) *core.Loop {
+	for i := range h.loops {
+		if h.loops[i].Name == name {
+			return &h.loops[i]
+		}
+	}
+	h.loops = append(h.loops, core.Loop{Name: name})
+	return &h.loops[len(h.loops)-1]
+}
+
+// tick notes how a loop's turn went. It tells whether that is news.
+func (h *health) tick(name string, err error, log *slog.Logger) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := h.loop(name)
+	was := l.Error
+	if err == nil {
+		l.LastOK, l.Error, l.Since = core.InstantOf(time.Now()), "", 0
+		if was != "" {
+			log.Info("loop is well again", "loop", name)
+		}
+		return was != ""
+	}
+	l.Error = err.Error()
+	if was == "" {
+		l.Since = core.InstantOf(time.Now())
+	}
+	if was != l.Error {
+		log.Error("loop is sick", "loop", name, "error", err)
+	}
+	return was != l.Error
+}
+
+func (h *health) behind(name, what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.loop(name).Behind = what
+}
+
+func (h *health) wrote(rows int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rows += rows
+}
+
+func (h *health) written() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rows
+}
+
+func (h *health) importing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.progress.Running
+}
+
+func (h *health) setProgress(p core.Progress) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.First = h.first
+	h.progress = p
+}
+
+// problem notes something wrong under an id, or with no text that it is gone. It tells whether that
+// is news.
+func (h *health) problem(id, text, fix string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old, had := h.problems[id]
+	if text == "" {
+		delete(h.problems, id)
+		return had
+	}
+	if had && old.Text == text {
+		return false
+	}
+	h.problems[id] = core.Problem{ID: id, Text: text, Fix: fix, Since: core.InstantOf(time.Now())}
+	return true
+}

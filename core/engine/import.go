@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"tower/core"
+	"tower/core/live"
+	"tower/core/sweep"
+)
+
+// A transaction of the import takes at most this many sources or this long, whichever is first, so
+// that a live event never waits for an import.
+const (
+	batchSources = 200
+	batchTime    = 250 * time.Millisecond
+)
+
+func (e *Engine) sweepEvery() time.Duration {
+	return time.Duration(max(1, e.o.Config.SweepMinutes)) * time.Minute
+}
+
+func (e *Engine) sweepOptions() sweep.Options {
+	return sweep.Options{Adapters: e.o.Adapters, Index: e.index, Cursor: e.cursor}
+}
+
+func (e *Engine) cursor(ctx context.Context, path string) (core.Cursor, error) {
+	s, _, err := e.db.Source(ctx, path)
+	return s.Cursor, err
+}
+
+func (e *Engine) sweepAll(ctx context.Context) error {
+	_, err := e.importNow(ctx, false)
+	return err
+}
+
+// importNow sweeps over every transcript and keeps what changed.
+func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, error) {
+	e.sweepM.Lock()
+	defer e.sweepM.Unlock()
+	began, rows := time.Now(), e.health.written()
+	var batch []sweep.Result
+	var since time.Time
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		var err error
+		ok := e.post(ctx, func(ctx context.Context) {
+			for _, r := range batch {
+				e.found(r)
+			}
+			err = e.commit(ctx)
+			e.dirty = true
+		})
+		batch = batch[:0]
+		if !ok {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	o := e.sweepOptions()
+	o.Full = full
+	o.Progress = func(done, total int64) {
+		e.health.setProgress(core.Progress{Running: true, Done: done, Total: total})
+	}
+	o.Emit = func(r sweep.Result) error {
+		if len(batch) == 0 {
+			since = time.Now()
+		}
+		batch = append(batch, r)
+		if len(batch) >= batchSources || time.Since(since) >= batchTime {
+			return flush()
+		}
+		return nil
+	}
+	st, err := sweep.Run(ctx, o)
+	if err == nil {
+		err = flush()
+	}
+	e.health.setProgress(core.Progress{})
+	if ctx.Err() == nil && st.Opened > 0 {
+		e.post(ctx, func(context.Context) { e.health.firstDone(); e.dirty = true })
+	}
+	if st.Opened > 50 {
+		if cerr := e.db.Checkpoint(ctx); cerr != nil && ctx.Err() == nil {
+			e.log.Warn("checkpoint ledger", "error", cerr)
+		}
+		debug.FreeOSMemory() // an import leaves garbage that the idle tower would carry for minutes
+	}
+	e.totals(ctx)
+	r := core.ImportResult{
+		Sources: st.Sources, Opened: st.Opened, BytesRead: st.Bytes, Failed: st.Failed,
+		RowsWritten: e.health.written() - rows, Seconds: time.Since(began).Seconds(),
+	}
+	if st.Opened > 0 || st.Failed > 0 {
+		e.log.Info("imported", "sources", r.Sources, "opened", r.Opened, "bytes", r.BytesRead, "rows", r.RowsWritten, "failed", r.Failed, "seconds", r.Seconds)
+	}
+	text, fix := "", ""
+	if st.Err != nil {
+		text = fmt.Sprintf("%d transcripts could not be read: %v", max(1, st.Failed), st.Err)
+		fix = "Check their permissions; they are tried again at the next import."
+	}
+	if e.health.problem("import", text, fix) {
+		e.post(ctx, func(context.Context) { e.dirty = true })
+	}
+	return r, err
+}
+
+func (h *health) firstDone() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = false
+}
+
+// totals refreshes the diagnostics that are sums over all sources.
+func (e *Engine) totals(ctx context.Context) {
+	bad, unknown, err := e.db.Totals(ctx)
+	if err != nil {
+		return
+	}
+	e.health.mu.Lock()
+	defer e.health.mu.Unlock()
+	e.health.badLines, e.health.unknown = bad, unknown
+}
+
+// found turns what a source told into events and rows. Owner only.
+func (e *Engine) found(r sweep.Result) {
+	state := core.SourceState{
+		Path: r.Source.Path, Agent: r.Source.Agent, Fingerprint: r.Source.Fingerprint, Cursor: r.Scan.Cursor, Hot: r.Hot,
+	}
+	for i := range r.Scan.Deltas {
+		d := &r.Scan.Deltas[i]
+		f := &d.Facts
+		if f.Native == "" {
+			continue
+		}
+		ev := core.Event{Kind: core.EventFacts, Agent: f.Agent, Native: f.Native, Facts: f, Transcript: r.Source.Path}
+		if s := e.picture.Session(ev.Session()); s != nil && s.Transcript != "" && s.Transcript != r.Source.Path {
+			_, err := os.Lstat(s.Transcript)
+			ev.Moved = os.IsNotExist(err)
+		}
+		e.take(ev)
+		state.Bad += f.Bad
+		for name, n := range f.Unknown {
+			if state.Unknown == nil {
+				state.Unknown = map[string]int64{}
+			}
+			state.Unknown[name] += n
+		}
+		if namesOnly(f) {
+			continue
+		}
+		if state.Session == "" {
+			state.Session = ev.Session()
+		}
+		e.pending.Turns = append(e.pending.Turns, core.TurnBatch{
+			Session: ev.Session(), Source: r.Source.Path, Opened: f.Opened, Replace: r.Scan.Reset,
+			Turns: d.Turns, Folders: f.Folders, Skills: f.Skills,
+		})
+	}
+	e.pending.Sources = append(e.pending.Sources, state)
+}
+
+// namesOnly tells facts that come from an agent's own index rather than from a transcript.
+func namesOnly(f *core.Facts) bool { return f.Lines == 0 && f.Bytes == 0 }
+
+// countDays fills the heat map from the turns kept, once after start.
+func (e *Engine) countDays(ctx context.Context) {
+	var ids []core.SessionID
+	var all [][]live.Day
+	var at []core.Instant
+	flush := func() {
+		if len(at) > 0 {
+			all = append(all, live.Days(at, e.zone))
+			at = at[:0]
+		}
+	}
+	err := e.db.Turns(ctx, func(id core.SessionID, i core.Instant) error {
+		if len(ids) == 0 || ids[len(ids)-1] != id {
+			flush()
+			ids = append(ids, id)
+		}
+		at = append(at, i)
+		return nil
+	})
+	flush()
+	if e.health.tick("heat map", err, e.log) || err != nil {
+		return
+	}
+	e.post(ctx, func(context.Context) {
+		for i, id := range ids {
+			if e.picture.DaysUnknown(id) {
+				e.picture.SetDays(id, all[i])
+			}
+		}
+		e.dirty = true
+	})
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tower/core"
+)
+
+// look is what one poll saw, judged later by the owner.
+type look struct {
+	at        core.Instant
+	table     core.Table
+	sightings []core.Sighting
+	answered  map[core.Agent]bool // whose evidence could be read
+	runs      []core.Run          // open before the table was read
+	living    []core.SessionID    // live or starting before the table was read
+}
+
+// pollEvery is how often the process table is read: often while something lives, seldom when nothing
+// does, since hooks and watches wake the poll at once.
+func (e *Engine) pollEvery() time.Duration {
+	if e.snap.Load().Counts.Live > 0 {
+		return 5 * time.Second
+	}
+	return 15 * time.Second
+}
+
+// poll asks every adapter what runs and has the owner judge it. The order matters: the runs to judge
+// are noted first, then the table is read, then the inbox is drained, so that a session that said
+// goodbye is never taken for one that vanished, and one that began meanwhile is not judged by a table
+// that is older than it.
+func (e *Engine) poll(ctx context.Context) error {
+	var l look
+	if !e.post(ctx, func(context.Context) {
+		l.runs, l.living = e.picture.OpenRuns(), e.picture.Living()
+	}) {
+		return nil
+	}
+	table, err := e.o.Table()
+	if err != nil {
+		return fmt.Errorf("read process table: %w", err)
+	}
+	l.table, l.at = table, core.InstantOf(time.Now())
+	err = e.evidence(ctx, &l)
+	if derr := e.drain(ctx); derr != nil {
+		err = errors.Join(err, derr)
+	}
+	e.post(ctx, func(ctx context.Context) {
+		e.judge(&l)
+		err = errors.Join(err, e.commit(ctx))
+	})
+	e.refreshGrown(l.living)
+	return err
+}
+
+// evidence asks all adapters at the same time.
+func (e *Engine) evidence(ctx context.Context, l *look) error {
+	var (
+		mu   sync.Mutex
+		wg   sync.WaitGroup
+		errs []error
+	)
+	l.answered = map[core.Agent]bool{}
+	for _, a := range e.o.Adapters {
+		wg.Go(func() {
+			seen, err := a.Evidence(ctx, l.table)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, fmt.Errorf("look for running sessions of %s: %w", a.Agent().Agent, err))
+				return
+			}
+			l.answered[a.Agent().Agent] = true
+			l.sightings = append(l.sightings, seen...)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// judge turns a look into events: first who is there, then who is not.
+func (e *Engine) judge(l *look) {
+	sighted := map[core.SessionID]bool{}
+	for i := range l.sightings {
+		x := &l.sightings[i]
+		ev := core.Event{
+			Kind: core.EventSeen, At: l.at, Agent: x.Agent, Native: x.Native,
+			Proc: x.Proc, Alive: true, Shared: x.Shared, Sighting: x, LaunchToken: e.launchToken(l.table, x.Proc),
+		}
+		sighted[ev.Session()] = true
+		e.take(ev)
+	}
+	for _, r := range l.runs {
+		s := e.picture.Session(r.Session)
+		if s == nil || !e.isOpen(r) {
+			continue
+		}
+		ev := core.Event{At: l.at, Agent: s.Agent, Native: s.Native, Proc: r.Proc, Shared: r.Shared}
+		switch {
+		case !core.Alive(l.table, r.Proc):
+			ev.Kind = core.EventGone
+			e.take(ev)
+		case r.Shared && l.answered[s.Agent] && !sighted[r.Session]:
+			ev.Kind = core.EventUnseen
+			e.take(ev)
+		}
+	}
+	// A session believed to live of which no process is known: a hook told of it, nothing shows it.
+	for _, id := range l.living {
+		s := e.picture.Session(id)
+		if s == nil || s.Status != core.StatusLive || sighted[id] || !l.answered[s.Agent] || e.picture.HasRun(id) {
+			continue
+		}
+		e.take(core.Event{Kind: core.EventGone, At: l.at, Agent: s.Agent, Native: s.Native})
+	}
+}
+
+func (e *Engine) isOpen(r core.Run) bool {
+	for _, o := range e.picture.OpenRunsOf(r.Session) {
+		if o.Proc == r.Proc {
+			return true
+		}
+	}
+	return false
+}
+
+// launchToken reads the token a launch left in the environment of a process not seen before.
+func (e *Engine) launchToken(t core.Table, p core.Process) string {
+	if e.picture.Drives(p) != "" || !e.picture.Launching() {
+		return ""
+	}
+	env, ok := t.Environ(p.PID)
+	if !ok {
+		return ""
+	}
+	return env["TOWER_LAUNCH"]
+}

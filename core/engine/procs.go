@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+
+	"tower/core"
+	"tower/core/proc"
+)
+
+// procWatch hears of the end of processes from the kernel, so that a session that vanishes is known
+// within milliseconds. Where the system cannot tell, the poll is the net.
+type procWatch struct {
+	w *proc.Watcher
+}
+
+func (p *procWatch) start(e *Engine) {
+	w, err := proc.NewWatcher(func(core.Process) { wake(e.wakes.poll) })
+	if err != nil {
+		e.log.Info("processes are not watched, the poll alone notices their end", "reason", err)
+		return
+	}
+	p.w = w
+	for _, r := range e.picture.OpenRuns() {
+		p.add(e, r.Proc)
+	}
+}
+
+// add watches a process. One that cannot be watched may be gone already: the poll looks at once.
+func (p *procWatch) add(e *Engine, q core.Process) {
+	if p.w == nil || !q.Known() || q.Boot != proc.Boot() {
+		return
+	}
+	if err := p.w.Watch(q); err != nil {
+		wake(e.wakes.poll)
+	}
+}
+
+func (p *procWatch) run(ctx context.Context) error {
+	<-ctx.Done()
+	if p.w != nil {
+		p.w.Close()
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"tower/core"
+)
+
+// wakes let something wake a loop before its time. Each holds one wake at most: waking twice before
+// the loop looked is waking once.
+type wakes struct {
+	drain, poll, sweep, agents chan struct{}
+}
+
+func newWakes() wakes {
+	c := func() chan struct{} { return make(chan struct{}, 1) }
+	return wakes{c(), c(), c(), c()}
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// settle is how long a burst of file events is gathered before it wakes a loop.
+const settle = 25 * time.Millisecond
+
+// watch wakes the drain for the inbox and the poll for the agents' own records of running sessions.
+// A watcher that fails or overflows only costs time: the timers look all the same.
+func (e *Engine) watch(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := e.watchOnce(ctx); err != nil && ctx.Err() == nil {
+			e.health.tick("watch", err, e.log)
+			wake(e.wakes.drain)
+			wake(e.wakes.poll)
+			select {
+			case <-time.After(30 * time.Second):
+			case <-ctx.Done():
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) watchOnce(ctx context.Context) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	inbox := e.o.Home.Inbox()
+	if err := w.Add(inbox); err != nil {
+		return err
+	}
+	e.watchRecords(w)
+	e.health.tick("watch", nil, e.log)
+	again := time.NewTicker(15 * time.Second) // a folder that did not exist may have come
+	defer again.Stop()
+	var drain, poll bool
+	ring := time.NewTimer(time.Hour)
+	defer ring.Stop()
+	for {
+		select {
+		case ev, ok := <-w.Events:
+			if !ok {
+				return nil
+			}
+			switch {
+			case strings.HasPrefix(ev.Name, inbox+string(os.PathSeparator)):
+				if !strings.HasSuffix(ev.Name, ".json") || !ev.Has(fsnotify.Create) {
+					continue
+				}
+				drain = true
+			default:
+				poll = true
+			}
+			ring.Reset(settle)
+		case err, ok := <-w.Errors:
+			if !ok {
+				return nil
+			}
+			e.log.Warn("watch", "error", err)
+			wake(e.wakes.drain)
+			wake(e.wakes.poll)
+		case <-ring.C:
+			if drain {
+				wake(e.wakes.drain)
+			}
+			if poll {
+				wake(e.wakes.poll)
+			}
+			drain, poll = false, false
+		case <-again.C:
+			e.watchRecords(w)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// watchRecords adds the folders of running-session records that exist; adding one twice is nothing.
+func (e *Engine) watchRecords(w *fsnotify.Watcher) {
+	watched := map[string]bool{}
+	for _, dir := range w.WatchList() {
+		watched[dir] = true
+	}
+	for _, a := range e.o.Adapters {
+		f, ok := a.(core.Watched)
+		if !ok {
+			continue
+		}
+		for _, dir := range f.Watch() {
+			if !watched[dir] && w.Add(dir) == nil {
+				wake(e.wakes.poll)
+			}
+		}
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package sweep
+
+import (
+	"os"
+
+	"tower/core"
+)
+
+func fingerprint(info os.FileInfo) core.Fingerprint {
+	return core.Fingerprint{Size: info.Size(), MTime: info.ModTime().UnixNano()}
+}

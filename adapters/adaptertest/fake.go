@@ -59,6 +59,12 @@ func FakeInfo(root string) core.AgentInfo {
 // NewFake returns the fake agent whose folder is root, which need not exist.
 func NewFake(root string) *Fake { return &Fake{info: FakeInfo(root)} }
 
+// Facts replaces the facts, for a test that narrows them, and returns f.
+func (f *Fake) Facts(info core.AgentInfo) *Fake {
+	f.info = info
+	return f
+}
+
 // Agent returns the facts.
 func (f *Fake) Agent() core.AgentInfo { return f.info }
 

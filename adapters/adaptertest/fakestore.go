@@ -127,12 +127,15 @@ func (j *fakeJudge) Record(rec jsonl.Record) {
 	}
 	f := j.Sessions[l.Session]
 	if f == nil {
-		f = &core.Facts{Agent: FakeName, Native: l.Session, Class: core.ClassMain, Opened: l.At, FirstAt: l.At, Bad: j.Broken}
+		f = &core.Facts{Agent: FakeName, Native: l.Session, Class: core.ClassMain, Opened: l.At, Bad: j.Broken}
 		j.Sessions[l.Session] = f
 	}
 	f.Lines++
 	if l.At != 0 {
-		f.FirstAt, f.LastAt = min(f.FirstAt, l.At), max(f.LastAt, l.At)
+		if f.FirstAt == 0 || l.At < f.FirstAt {
+			f.FirstAt = l.At
+		}
+		f.LastAt = max(f.LastAt, l.At)
 	}
 	if l.Model != "" {
 		f.Model = l.Model

@@ -123,8 +123,6 @@ func (t *RecordedTable) Each(change func(*RecordedProc) bool) *RecordedTable {
 	return out
 }
 
-// Boot, All, Proc, Children, Exe, Args, Cwd, Environ, Locks and OpenFiles are those of [core.Table].
-
 // Boot returns the boot the table was made with.
 func (t *RecordedTable) Boot() string {
 	t.mu.RLock()
@@ -169,25 +167,37 @@ func (t *RecordedTable) Children(pid int) []int {
 // Exe returns the recorded executable.
 func (t *RecordedTable) Exe(pid int) (string, bool) {
 	p, ok := t.get(pid)
-	return p.Exe, ok && p.Exe != "" && !p.hides("exe")
+	if !ok || p.Exe == "" || p.hides("exe") {
+		return "", false
+	}
+	return p.Exe, true
 }
 
 // Args returns the recorded argument list.
 func (t *RecordedTable) Args(pid int) ([]string, bool) {
 	p, ok := t.get(pid)
-	return slices.Clone(p.Args), ok && !p.hides("args")
+	if !ok || p.hides("args") {
+		return nil, false
+	}
+	return slices.Clone(p.Args), true
 }
 
 // Cwd returns the recorded working directory.
 func (t *RecordedTable) Cwd(pid int) (string, bool) {
 	p, ok := t.get(pid)
-	return p.Cwd, ok && p.Cwd != "" && !p.hides("cwd")
+	if !ok || p.Cwd == "" || p.hides("cwd") {
+		return "", false
+	}
+	return p.Cwd, true
 }
 
 // Environ returns the recorded environment.
 func (t *RecordedTable) Environ(pid int) (map[string]string, bool) {
 	p, ok := t.get(pid)
-	return p.Env, ok && !p.hides("env")
+	if !ok || p.hides("env") {
+		return nil, false
+	}
+	return p.Env, true
 }
 
 // Locks returns the recorded locks.
@@ -200,7 +210,10 @@ func (t *RecordedTable) Locks() []core.Lock {
 // OpenFiles returns the recorded descriptors.
 func (t *RecordedTable) OpenFiles(pid int) ([]string, bool) {
 	p, ok := t.get(pid)
-	return slices.Clone(p.Files), ok && !p.hides("files")
+	if !ok || p.hides("files") {
+		return nil, false
+	}
+	return slices.Clone(p.Files), true
 }
 
 func (t *RecordedTable) get(pid int) (RecordedProc, bool) {

@@ -1,0 +1,17 @@
+//go:build !linux && !freebsd && !openbsd && !netbsd && (!darwin || cgo)
+
+package main
+
+import (
+	"context"
+	"log/slog"
+)
+
+// bus is the session bus, which this system does not have: it is always there and never lost.
+type bus struct{ lost <-chan struct{} }
+
+func awaitBus(ctx context.Context, _ *slog.Logger) (*bus, error) { return &bus{}, ctx.Err() }
+
+func (b *bus) close() {}
+
+func (b *bus) connected(ctx context.Context, _ func()) bool { return ctx.Err() == nil }

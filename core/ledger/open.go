@@ -1,0 +1,181 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// applicationID marks the file as a ledger, in its header ("TWR1").
+const applicationID = 0x54575231
+
+const (
+	// busyTimeout is how long a connection waits for another process's lock before it gives up.
+	busyTimeout = 5 * time.Second
+	// journalLimit is the size the write-ahead log is cut back to after a checkpoint. A reader that
+	// stays open lets it grow past that; it shrinks again once the reader is gone.
+	journalLimit = 16 << 20
+	readers      = 4
+)
+
+// DB is the ledger. Its methods are safe for concurrent use; writes wait for each other. No read
+// transaction outlives a call.
+type DB struct {
+	path   string
+	write  *sql.DB // nil when opened for reading only
+	read   *sql.DB
+	mu     sync.Mutex // held over each write: the statements' buffers are shared
+	stmts  map[string]*sql.Stmt
+	buffer []byte
+}
+
+// Open opens the ledger for reading and writing, and makes or migrates it where needed. A new file is
+// made with mode 0600 before SQLite sees it; the log beside it takes the same mode. A file of an older
+// schema is copied into backupDir first. A newer schema ([NewerError]), a file of another program
+// ([ErrForeign]), a damaged one ([ErrCorrupt]) and a place that cannot be written ([ErrReadOnly]) are
+// refused, and nothing is changed. The folder must exist.
+func Open(ctx context.Context, path, backupDir string) (*DB, error) {
+	return open(ctx, path, backupDir, busyTimeout)
+}
+
+func open(ctx context.Context, path, backupDir string, busy time.Duration) (*DB, error) {
+	if err := available(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open ledger %q: %w", path, err)
+	}
+	if err := prepareFile(path); err != nil {
+		return nil, err
+	}
+	d := &DB{path: path, stmts: map[string]*sql.Stmt{}}
+	if err := checkHeader(path); err != nil {
+		return nil, d.wrap("open", err)
+	}
+	d.write = sql.OpenDB(newConnector(uri(path, "rw", busy, "_txlock=immediate", "_journal_mode=WAL", "_synchronous=NORMAL", "_foreign_keys=1"), []string{
+		fmt.Sprintf("journal_size_limit=%d", journalLimit),
+		"temp_store=MEMORY",
+		"trusted_schema=OFF",
+	}))
+	d.write.SetMaxOpenConns(1)
+	if err := d.setUp(ctx, backupDir); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.read = openReaders(uri(path, "ro", busy))
+	return d, nil
+}
+
+// OpenReadOnly opens the ledger for a command that runs while no tower does, or beside one. It writes
+// nothing to the database. A missing file is [ErrNoLedger], an older schema an [OlderError].
+func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
+	if err := available(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open ledger %q: %w", path, err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:
+		return nil, fmt.Errorf("open ledger %q: %w", path, ErrNoLedger)
+	case err != nil:
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	d := &DB{path: path}
+	if err := checkHeader(path); err != nil {
+		return nil, d.wrap("open", err)
+	}
+	d.read = openReaders(uri(path, "ro", busyTimeout))
+	has, err := version(ctx, d.read)
+	if errors.Is(kindOf(err), ErrReadOnly) && !logged(path) {
+		// SQLite makes the log's index even to read, which a folder that cannot be written forbids.
+		// Without a log the main file is all there is, and nobody can be writing it.
+		d.read.Close()
+		d.read = openReaders(uri(path, "ro", busyTimeout, "immutable=1"))
+		has, err = version(ctx, d.read)
+	}
+	if err == nil && has < latest() {
+		err = &OlderError{path, has, latest()}
+	} else if err == nil && has > latest() {
+		err = &NewerError{path, has, latest()}
+	} else {
+		err = d.wrap("open", err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func openReaders(uri string) *sql.DB {
+	db := sql.OpenDB(newConnector(uri, []string{"query_only=ON", "temp_store=MEMORY", "trusted_schema=OFF"}))
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	return db
+}
+
+// Close releases the file. The last process to close it folds the log into it.
+func (d *DB) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	if d.read != nil {
+		errs = append(errs, d.read.Close())
+	}
+	if d.write != nil {
+		for _, s := range d.stmts {
+			errs = append(errs, s.Close())
+		}
+		clear(d.stmts)
+		errs = append(errs, d.write.Close())
+	}
+	return d.wrap("close", errors.Join(errs...))
+}
+
+// Checkpoint folds the log into the main file and cuts it to nothing. With a reader at work it does
+// what it can and reports no error: the next one does the rest.
+func (d *DB) Checkpoint(ctx context.Context) error {
+	if d.write == nil {
+		return errReader
+	}
+	var busy, log, done int64
+	err := d.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done)
+	return d.wrap("checkpoint", err)
+}
+
+// Check reads every page and tells with [ErrCorrupt] when the file is damaged. It takes about a second
+// for each gigabyte.
+func (d *DB) Check(ctx context.Context) error {
+	var verdict string
+	if err := d.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return d.wrap("check", err)
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("check: ledger %q: %w: %s", d.path, ErrCorrupt, verdict)
+	}
+	return nil
+}
+
+// uri returns the database's address. Every segment of the path is escaped: the driver cuts at the
+// first '?', and '#' and '%' mean something to SQLite.
+func uri(path, mode string, busy time.Duration, options ...string) string {
+	segments := strings.Split(filepath.ToSlash(path), "/")
+	for i, s := range segments {
+		segments[i] = url.PathEscape(s)
+	}
+	p := strings.Join(segments, "/")
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // C:/... on Windows
+	}
+	return "file://" + p + "?mode=" + mode + fmt.Sprintf("&_busy_timeout=%d", busy.Milliseconds()) + "&" + strings.Join(options, "&")
+}

@@ -1,0 +1,415 @@
+package inbox
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tower/core"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+type folders struct{ in, processed, bad string }
+
+func box(t *testing.T) (*Box, folders) {
+	t.Helper()
+	dir := t.TempDir()
+	f := folders{filepath.Join(dir, "inbox"), filepath.Join(dir, "processed"), filepath.Join(dir, "bad")}
+	return New(f.in, f.processed, f.bad, func() time.Time { return noon }), f
+}
+
+func event(ts core.Instant) *core.Envelope {
+	return &core.Envelope{V: core.EnvelopeVersion, EventID: core.UUID4(), Agent: "claude", Event: "Stop", TS: ts}
+}
+
+func write(t *testing.T, f folders, e *core.Envelope) string {
+	t.Helper()
+	name, err := Write(f.in, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func plant(t *testing.T, f folders, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(f.in, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.in, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func drain(t *testing.T, b *Box) Batch {
+	t.Helper()
+	batch, err := b.Drain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batch
+}
+
+func names(dir string) []string {
+	var list []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestWriteAndDrain(t *testing.T) {
+	b, f := box(t)
+	e := event(1_700_000_000_123)
+	e.ASMID, e.AgentSessionID, e.CWD = ptr(core.NewSessionID("claude", "s")), ptr("s"), ptr("/a <b> ö")
+	e.AgentPID, e.AgentProcStart, e.HookMS = ptr(7), ptr(uint64(1<<63)), ptr(1.25)
+	e.Ancestors = []core.Ancestor{{PID: 7, PPID: 1, Created: 9, Exe: "/bin/x", Args: []string{"x", ""}}}
+	e.Nested = ptr(false)
+	e.Payload = json.RawMessage("{ \"b\":1,\n \"a\" : \"<&>\u2028\", \"a\":1e999 }")
+	name := write(t, f, e)
+	if want := "1700000000123-" + e.EventID + ".json"; name != want {
+		t.Errorf("name = %s, want %s", name, want)
+	}
+	info, err := os.Stat(filepath.Join(f.in, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode = %v, want 0600", info.Mode())
+	}
+	batch := drain(t, b)
+	want := Batch{Items: []Item{{Name: name, Envelope: *e}}}
+	if diff := cmp.Diff(want, batch); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnknownIsNull(t *testing.T) {
+	_, f := box(t)
+	name := write(t, f, event(5))
+	data, err := os.ReadFile(filepath.Join(f.in, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"asm_id", "agent_session_id", "transcript_path", "cwd", "source", "launch_token", "session_name",
+		"boot_id", "agent_pid", "agent_proc_start", "ancestors", "nested", "entrypoint", "pid_shared", "hook_ms", "payload"} {
+		if string(fields[field]) != "null" {
+			t.Errorf("%s = %s, want null", field, fields[field])
+		}
+	}
+}
+
+func TestPayloadKeptByteForByte(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String().AsAny(), rapid.Float64().AsAny(), rapid.Bool().AsAny())).Draw(t, "value")
+		payload, err := json.MarshalIndent(value, rapid.SampledFrom([]string{"", " "}).Draw(t, "prefix"), "\t")
+		if err != nil {
+			t.Skip()
+		}
+		e := event(core.Instant(rapid.Int64Range(1, 1<<41).Draw(t, "ts")))
+		e.Payload = payload
+		name, err := Write(dir, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := read(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(*e, got); diff != "" {
+			t.Fatal(diff)
+		}
+		os.Remove(filepath.Join(dir, name))
+	})
+}
+
+func TestWriteRefuses(t *testing.T) {
+	_, f := box(t)
+	for _, payload := range []string{"{", "{}{}", "{'a':1}", "nul", "\x00"} {
+		e := event(1)
+		e.Payload = json.RawMessage(payload)
+		if _, err := Write(f.in, e); !errors.Is(err, ErrPayload) {
+			t.Errorf("Write with payload %q = %v, want ErrPayload", payload, err)
+		}
+	}
+	e := event(1)
+	e.EventID = "../../x"
+	if _, err := Write(f.in, e); err == nil {
+		t.Error("Write took an id that is a path")
+	}
+	if got := names(f.in); got != nil {
+		t.Errorf("files after refusals: %v", got)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(filepath.Join(file, "inbox"), event(1)); err == nil {
+		t.Error("Write below a file gave no error")
+	}
+}
+
+func TestDrainOrder(t *testing.T) {
+	b, f := box(t)
+	late, early := event(2000), event(1000)
+	write(t, f, late)
+	write(t, f, early)
+	same := event(1000)
+	write(t, f, same)
+	// A name whose time is not the event's own: the event's counts.
+	odd := event(1500)
+	name := write(t, f, odd)
+	if err := os.Rename(filepath.Join(f.in, name), filepath.Join(f.in, "9999-x.json")); err != nil {
+		t.Fatal(err)
+	}
+	var got []core.Instant
+	last := ""
+	for _, it := range drain(t, b).Items {
+		got = append(got, it.Envelope.TS)
+		if it.Envelope.TS == 1000 {
+			if it.Name < last {
+				t.Errorf("%s came behind %s", it.Name, last)
+			}
+			last = it.Name
+		}
+	}
+	if diff := cmp.Diff([]core.Instant{1000, 1000, 1500, 2000}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDrainBadFiles(t *testing.T) {
+	for _, c := range []struct {
+		name, content string
+		first, second string // "later", or part of the reason
+	}{
+		{"empty", "", "later", "it is empty"},
+		{"torn", `{"v":1,"event_id":"`, "later", "not an event"},
+		{"no JSON", "hello", "later", "not an event"},
+		{"NULs", strings.Repeat("\x00", 100), "later", "not an event"},
+		{"list", "[]", "later", "not an event"},
+		{"no version", `{"event_id":"x"}`, "later", "no version"},
+		{"no agent", `{"v":1,"event_id":"x","event":"Stop","ts":"2026-11-30T00:00:00Z"}`, "later", "no agent"},
+		{"no time", `{"v":1,"event_id":"x","event":"Stop","agent":"a","ts":"yesterday"}`, "later", "no ts"},
+		{"wrong type", `{"v":1,"event_id":7}`, "later", "not an event"},
+		{"deep", `{"v":1,"payload":` + strings.Repeat("[", 100_000), "later", "not an event"},
+		{"newer", `{"v":2,"event_id":7}`, "written by a newer one", ""},
+		{"version 0", `{"v":0}`, "its version is 0", ""},
+		{"huge", strings.Repeat(" ", maxFile+1), "more than", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, f := box(t)
+			good := write(t, f, event(1))
+			plant(t, f, "0-bad.json", c.content)
+			batch := drain(t, b)
+			if len(batch.Items) != 1 || batch.Items[0].Name != good {
+				t.Errorf("the good file did not come through: %+v", batch)
+			}
+			if c.first == "later" {
+				if batch.Later != 1 || len(batch.Bad) != 0 {
+					t.Fatalf("first drain = %+v, want one file tried later", batch)
+				}
+				batch = drain(t, b)
+			}
+			want := c.second
+			if c.first != "later" {
+				want = c.first
+			}
+			if len(batch.Bad) != 1 || !strings.Contains(batch.Bad[0].Reason, want) {
+				t.Fatalf("bad = %+v, want a reason with %q", batch.Bad, want)
+			}
+			line, err := b.Quarantine(batch.Bad[0])
+			if err != nil || !strings.Contains(line, "0-bad.json") || !strings.Contains(line, want) || strings.Contains(line, "\n") {
+				t.Errorf("Quarantine = %q, %v", line, err)
+			}
+			if b.CountBad() != 1 || len(names(f.in)) != 1 {
+				t.Errorf("bad %v, inbox %v", names(f.bad), names(f.in))
+			}
+			if batch = drain(t, b); len(batch.Bad)+batch.Later != 0 || len(batch.Items) != 1 {
+				t.Errorf("drain after quarantine = %+v", batch)
+			}
+		})
+	}
+}
+
+func TestWholeAtSecondSight(t *testing.T) {
+	b, f := box(t)
+	plant(t, f, "1-x.json", `{"v":1,`)
+	if batch := drain(t, b); batch.Later != 1 {
+		t.Fatalf("first drain = %+v", batch)
+	}
+	plant(t, f, "1-x.json", `{"v":1,"event_id":"x","event":"Stop","agent":"a","ts":"2026-11-30T00:00:00.000Z"}`)
+	if batch := drain(t, b); len(batch.Items) != 1 || len(batch.Bad) != 0 {
+		t.Errorf("second drain = %+v, want the event", batch)
+	}
+	// Torn anew: the count begins again.
+	plant(t, f, "1-x.json", `{`)
+	if batch := drain(t, b); batch.Later != 1 || len(batch.Bad) != 0 {
+		t.Errorf("third drain = %+v, want it tried later", batch)
+	}
+}
+
+func TestDrainLooksAtEventsOnly(t *testing.T) {
+	b, f := box(t)
+	if batch := drain(t, b); len(batch.Items) != 0 {
+		t.Errorf("drain of a missing folder = %+v", batch)
+	}
+	for _, name := range []string{"1-x.json.tmp", "notes.txt", ".json.swp", "json"} {
+		plant(t, f, name, "{")
+	}
+	if diff := cmp.Diff(Batch{}, drain(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	if got := len(names(f.in)); got != 4 {
+		t.Errorf("%d files left of 4", got)
+	}
+	notDir := New(filepath.Join(f.in, "notes.txt"), f.processed, f.bad, time.Now)
+	if _, err := notDir.Drain(); err == nil {
+		t.Error("Drain of a file gave no error")
+	}
+}
+
+func TestDrainFullBatch(t *testing.T) {
+	b, f := box(t)
+	for i := range maxFiles + 5 {
+		write(t, f, event(core.Instant(1000+i)))
+	}
+	batch := drain(t, b)
+	if len(batch.Items) != maxFiles || !batch.More || batch.Items[0].Envelope.TS != 1000 {
+		t.Fatalf("first batch has %d items, more %v", len(batch.Items), batch.More)
+	}
+	for _, it := range batch.Items {
+		if err := b.Archive(it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if batch = drain(t, b); len(batch.Items) != 5 || batch.More {
+		t.Errorf("second batch has %d items, more %v", len(batch.Items), batch.More)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	b, f := box(t)
+	write(t, f, event(7))
+	it := drain(t, b).Items[0]
+	for range 2 { // the second time it is gone, which is no error
+		if err := b.Archive(it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{it.Name}, names(filepath.Join(f.processed, "2026-11-30"))); diff != "" {
+		t.Error(diff)
+	}
+	if got := names(f.in); got != nil {
+		t.Errorf("inbox = %v", got)
+	}
+}
+
+func TestQuarantineKeepsBoth(t *testing.T) {
+	b, f := box(t)
+	for _, content := range []string{"one", "two"} {
+		plant(t, f, "x.json", content)
+		if _, err := b.Quarantine(Bad{"x.json", "why"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"x.json", "x.json.2"}, names(f.bad)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	b, f := box(t)
+	name := "5-" + core.UUID4() + suffix
+	for _, p := range []string{
+		"2026-11-15/" + name, "2026-11-16/" + name, "2026-11-30/" + name, "2020-01-01/" + name,
+		"2020-01-02/" + name, "2020-01-02/notes.json", "old/" + name, "2020-13-77/" + name,
+	} {
+		p = filepath.Join(f.processed, p)
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plant(t, f, name, "{}")
+	old, young := "6-"+core.UUID4()+tmpSuffix, "7-"+core.UUID4()+tmpSuffix
+	for _, tmp := range []string{old, young, "foreign.json.tmp"} {
+		plant(t, f, tmp, "{")
+	}
+	long := noon.Add(-48 * time.Hour)
+	for _, tmp := range []string{old, "foreign.json.tmp"} {
+		if err := os.Chtimes(filepath.Join(f.in, tmp), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(filepath.Join(f.in, young), noon, noon); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := b.Prune(noon, 14)
+	if err != nil || removed != 4 {
+		t.Errorf("Prune = %d, %v, want 4", removed, err)
+	}
+	if diff := cmp.Diff([]string{"2020-01-02", "2020-13-77", "2026-11-16", "2026-11-30", "old"}, names(f.processed)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"notes.json"}, names(filepath.Join(f.processed, "2020-01-02"))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{name, young, "foreign.json.tmp"}, names(f.in)); diff != "" {
+		t.Error(diff)
+	}
+	empty, _ := box(t)
+	if n, err := empty.Prune(noon, 14); n != 0 || err != nil {
+		t.Errorf("Prune of nothing = %d, %v", n, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"v":1,"event_id":"x","event":"Stop","agent":"a","ts":"2026-11-30T00:00:00.000Z","payload":{"a":1}}`))
+	f.Add([]byte(`{"v":2}`))
+	f.Add([]byte(`{"v":1,"ancestors":[{"pid":1,"args":["x"]}]}`))
+	f.Add([]byte("\xef\xbb\xbf{}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := parse(data)
+		if err != nil {
+			var final *finalError
+			if !errors.Is(err, errParse) && !errors.As(err, &final) {
+				t.Fatalf("error %v is of no kind a drain knows", err)
+			}
+			return
+		}
+		again, err := encode(&e)
+		if err != nil {
+			t.Fatalf("an envelope that was read cannot be written: %v", err)
+		}
+		back, err := parse(again)
+		if err != nil {
+			t.Fatalf("an envelope that was written cannot be read: %v", err)
+		}
+		if string(back.Payload) != string(e.Payload) {
+			t.Fatalf("payload %q became %q", e.Payload, back.Payload)
+		}
+	})
+}

@@ -36,7 +36,9 @@ type record struct {
 }
 
 // maxRecord bounds what is read of one file; a real one has some 400 bytes.
-const maxRecord = 64 << 10
+const maxRecord = 16 << 10
+
+var errTooLong = errors.New("longer than any record")
 
 // backgroundCaution is why END has no process to signal.
 const backgroundCaution = "It runs in Claude Code's background and is ended by its own stop command."
@@ -56,8 +58,9 @@ func (a *Adapter) Evidence(ctx context.Context, t core.Table) ([]core.Sighting, 
 	}
 	var seen []core.Sighting
 	var torn []core.Proc
+	buf := make([]byte, maxRecord)
 	look := func(p core.Proc) {
-		r, err := readRecord(filepath.Join(dir, strconv.Itoa(p.PID)+".json"))
+		r, err := readRecord(filepath.Join(dir, strconv.Itoa(p.PID)+".json"), buf)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -108,18 +111,22 @@ func (a *Adapter) runs(t core.Table, pid int) bool {
 	return ok && a.info.MatchExe("", args)
 }
 
-func readRecord(path string) (record, error) {
+// readRecord reads one file through buf, which it may use up.
+func readRecord(path string, buf []byte) (record, error) {
 	var r record
 	f, err := os.Open(path)
 	if err != nil {
 		return r, err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxRecord))
-	if err != nil {
+	n, err := io.ReadFull(f, buf)
+	f.Close()
+	switch {
+	case err == nil:
+		return r, errTooLong
+	case !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF:
 		return r, err
 	}
-	err = json.Unmarshal(b, &r)
+	err = json.Unmarshal(buf[:n], &r)
 	if bad := (*json.UnmarshalTypeError)(nil); errors.As(err, &bad) {
 		err = nil // a field in a new form; what we know of the others still holds
 	}

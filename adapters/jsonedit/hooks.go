@@ -180,6 +180,9 @@ func onlyLeft(text []byte, h PlacedHook) bool {
 func HookStatus(text []byte, want []Hook) (core.HookStatus, []PlacedHook) {
 	s := core.HookStatus{Events: []string{}, Missing: []string{}}
 	all, err := Hooks(text)
+	if err == nil {
+		err = listed(text, want)
+	}
 	if err != nil {
 		s.State = core.HooksUnreadable
 		s.Reason = "The file cannot be read: " + err.Error() + "."
@@ -207,6 +210,21 @@ func HookStatus(text []byte, want []Hook) (core.HookStatus, []PlacedHook) {
 		s.Reason = "Missing or altered: " + strings.Join(s.Missing, ", ") + "."
 	}
 	return s, found
+}
+
+// listed tells whether each event of want that stands in a readable file is a list, so that an entry
+// can be added to it.
+func listed(text []byte, want []Hook) error {
+	var doc struct {
+		Hooks map[string]json.RawMessage `json:"hooks"`
+	}
+	_ = json.Unmarshal(text, &doc) // Hooks has read it
+	for _, w := range want {
+		if v, ok := doc.Hooks[w.Event]; ok && v[0] != '[' {
+			return shapeError([]string{w.Event}, "an array")
+		}
+	}
+	return nil
 }
 
 // ShellWord returns a path as one word of a shell's command line: bare when it can be, else in double

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"time"
+
+	"tower/core"
+	"tower/core/home"
+	"tower/core/proc"
+)
+
+const (
+	maxAncestors = 8
+	maxToken     = 200 // bytes of a launch token
+)
+
+// envelope fills in what the payload and the environment tell. What is not known stays null.
+func (c *call) envelope(told map[string]string) *core.Envelope {
+	e := &core.Envelope{
+		V:              core.EnvelopeVersion,
+		EventID:        c.id,
+		Agent:          c.agent,
+		Event:          c.event,
+		TS:             core.InstantOf(c.began),
+		AgentSessionID: first(told["session_id"], told["sessionId"]),
+		TranscriptPath: first(told["transcript_path"]),
+		Source:         first(told["source"], told["reason"]),
+		SessionName:    first(name(os.Getenv("TOWER_NAME"))),
+		BootID:         first(proc.Boot()),
+		Entrypoint:     first(entrypoint(c.agent)),
+	}
+	if token := os.Getenv("TOWER_LAUNCH"); len(token) <= maxToken {
+		e.LaunchToken = first(token)
+	}
+	if e.AgentSessionID != nil {
+		id := core.NewSessionID(c.agent, *e.AgentSessionID)
+		e.ASMID = &id
+	}
+	own, _ := os.Getwd()
+	e.CWD = first(told["cwd"], own)
+	return e
+}
+
+// first returns the first value that is not empty, or nil.
+func first(values ...string) *string {
+	for _, v := range values {
+		if v != "" {
+			return &v
+		}
+	}
+	return nil
+}
+
+func name(s string) string {
+	if len(s) > core.MaxName {
+		s = strings.ToValidUTF8(s[:core.MaxName], "")
+	}
+	return s
+}
+
+// entrypoint reads how the agent says it was started. The variable bears the agent's name, and only
+// that one counts: an agent inside another one inherits the other's.
+func entrypoint(agent core.Agent) string {
+	upper := strings.ToUpper(string(agent))
+	for _, variable := range []string{upper + "_CODE_ENTRYPOINT", upper + "_ENTRYPOINT"} {
+		if v := os.Getenv(variable); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// ancestry is what stands above the hook, and what that says of the agent by the list the tower
+// prepared; known is false without such a list.
+type ancestry struct {
+	chain   []core.Ancestor
+	lineage core.Lineage
+	known   bool
+}
+
+// findAncestry looks beside the reading of the input. It may never answer: a process that is stuck
+// in the kernel can hold up whoever reads its arguments.
+func findAncestry(h home.Home, agent core.Agent) <-chan ancestry {
+	found := make(chan ancestry, 1)
+	go func() {
+		defer func() { _ = recover() }()
+		a := ancestry{chain: proc.Ancestors(os.Getpid(), maxAncestors)}
+		var agents []core.AgentInfo
+		if b, err := os.ReadFile(h.PreparedAgents()); err == nil && json.Unmarshal(b, &agents) == nil {
+			a.known = true
+			a.lineage = core.ReadAncestry(proc.Boot(), agents, agent, a.chain, nil)
+		}
+		found <- a
+	}()
+	return found
+}
+
+// addAncestry waits for the ancestry as long as there is time, and then does without.
+func (c *call) addAncestry(e *core.Envelope, found <-chan ancestry) {
+	timer := time.NewTimer(c.left(ancestryDeadline))
+	defer timer.Stop()
+	var a ancestry
+	select {
+	case a = <-found:
+	default:
+		select {
+		case a = <-found:
+		case <-timer.C:
+			c.note("no ancestry: it took too long")
+			return
+		}
+	}
+	e.Ancestors = a.chain
+	if !a.known || !a.lineage.Proc.Known() {
+		return
+	}
+	e.AgentPID, e.AgentProcStart = &a.lineage.Proc.PID, &a.lineage.Proc.Start
+	e.Nested, e.PIDShared = a.lineage.Nested, &a.lineage.Shared
+}

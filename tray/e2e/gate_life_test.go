@@ -1,0 +1,174 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tower/core"
+)
+
+// soon is what is promised for a change that shows in the agent's own records.
+const soon = 5 * time.Second
+
+// prompts counts the prompts the session's hooks have told of: the sign that an agent took one.
+func prompts(w *tower, native string) int { return len(w.event(native, "UserPromptSubmit")) }
+
+// ask submits a prompt to Claude Code or Codex and waits until its hook told of it.
+func ask(t *testing.T, w *tower, p *terminal, native, text string) {
+	t.Helper()
+	n := prompts(w, native)
+	p.submit(t, text, func() bool { return prompts(w, native) > n })
+}
+
+func claudeLife(t *testing.T) {
+	w := serving(t)
+	st.anthropic.hold.shut()
+	c := st.openClaude(t, st.folder("claude"))
+	id := c.native
+	w.becomes(t, soon, claudeAgent, id, "live", func(r core.Row) bool { return r.Status == core.StatusLive })
+	c.ready(t)
+	row := w.becomes(t, soon, claudeAgent, id, "idle", pill(core.PillIdle, ""))
+	if p := row.Live.Proc; p.PID != c.proc.pid || p.Start != c.proc.start || !row.Live.Proven {
+		t.Errorf("the live session's process is %+v (proven: %v), want %d started at %d", p, row.Live.Proven, c.proc.pid, c.proc.start)
+	}
+	if row.CWD != st.folder("claude") {
+		t.Errorf("cwd = %q, want %q", row.CWD, st.folder("claude"))
+	}
+
+	ask(t, w, c.terminal, id, "DOWORK please")
+	w.becomes(t, soon, claudeAgent, id, "working", pill(core.PillWorking, ""))
+	st.anthropic.hold.open()
+	w.becomes(t, soon, claudeAgent, id, "idle after a turn", pill(core.PillIdle, ""))
+
+	ask(t, w, c.terminal, id, "TOUCHFILE please")
+	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows("Do you want to proceed") })
+	row = w.becomes(t, soon, claudeAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
+	if row.Group != core.GroupNeedsYou {
+		t.Errorf("a waiting session stands in group %q", row.Group)
+	}
+	if row.Live.Ask == "" {
+		t.Error("nothing says what the session asks for")
+	}
+	c.keys(t, "Enter")
+	w.becomes(t, soon, claudeAgent, id, "idle after the permission", pill(core.PillIdle, ""))
+	if _, err := os.Stat(filepath.Join(st.folder("claude"), "made.txt")); err != nil {
+		t.Errorf("what was permitted did not run: %v", err)
+	}
+
+	ask(t, w, c.terminal, id, "ASKME please")
+	until(t, 15*time.Second, "Claude Code's question", func() bool { return c.shows("Which colour") })
+	w.becomes(t, soon, claudeAgent, id, "waiting for an answer", pill(core.PillWaiting, core.WaitQuestion))
+	c.keys(t, "Enter")
+	w.becomes(t, soon, claudeAgent, id, "idle after the answer", pill(core.PillIdle, ""))
+
+	// A refusal by Esc is told by no hook at all: only the agent's record shows it.
+	ask(t, w, c.terminal, id, "TOUCHFILE again")
+	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows("Do you want to proceed") })
+	w.becomes(t, soon, claudeAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
+	c.keys(t, "Escape")
+	w.becomes(t, soon, claudeAgent, id, "idle after Esc", pill(core.PillIdle, ""))
+
+	ask(t, w, c.terminal, id, "BGWORK please")
+	w.becomes(t, soon+4*time.Second, claudeAgent, id, "a command in the background", pill(core.PillShell, ""))
+	w.becomes(t, soon+10*time.Second, claudeAgent, id, "idle after the command", pill(core.PillIdle, ""))
+
+	c.slash(t, "clear")
+	until(t, 20*time.Second, "Claude Code's new session", func() bool { return c.sessionID() != "" && c.sessionID() != id })
+	second := c.sessionID()
+	w.becomes(t, soon, claudeAgent, second, "live after /clear", pill(core.PillIdle, ""))
+	first := w.becomes(t, soon, claudeAgent, id, "ended by /clear", status(core.StatusEnded))
+	if first.EndReason != "clear" {
+		t.Errorf("the first session ended for %q, want clear", first.EndReason)
+	}
+	row, _ = w.row(t, claudeAgent, second)
+	if row.Follows != first.ID {
+		t.Errorf("the second session follows %q, want %q", row.Follows, first.ID)
+	}
+	if p := row.Live.Proc; p.PID != c.proc.pid {
+		t.Errorf("the second session runs in process %d, want %d", p.PID, c.proc.pid)
+	}
+
+	c.slash(t, "exit")
+	until(t, 20*time.Second, "Claude Code's end", func() bool { return !c.proc.alive() })
+	row = w.becomes(t, soon, claudeAgent, second, "ended by /exit", status(core.StatusEnded))
+	if row.EndReason != "prompt_input_exit" {
+		t.Errorf("the session ended for %q, want prompt_input_exit", row.EndReason)
+	}
+	within(t, 40*time.Second, "the first session's five turns", func() bool {
+		r, _ := w.row(t, claudeAgent, id)
+		return r.Turns != nil && *r.Turns == 5
+	})
+}
+
+func codexLife(t *testing.T) {
+	w := serving(t)
+	st.openai.hold.shut()
+	c := st.openCodex(t, st.folder("codex"), noDaemon)
+	id := c.native
+	w.becomes(t, soon, codexAgent, id, "live", func(r core.Row) bool { return r.Status == core.StatusLive })
+	c.ready(t)
+	row := w.becomes(t, soon, codexAgent, id, "idle", pill(core.PillIdle, ""))
+	if p := row.Live.Proc; p.PID != c.proc.pid || p.Start != c.proc.start || !row.Live.Proven || row.Live.Shared {
+		t.Errorf("the live session's process is %+v (proven %v, shared %v), want %d started at %d, its own", p, row.Live.Proven, row.Live.Shared, c.proc.pid, c.proc.start)
+	}
+
+	ask(t, w, c.terminal, id, "DOWORK please")
+	w.becomes(t, soon, codexAgent, id, "working", pill(core.PillWorking, ""))
+	st.openai.hold.open()
+	w.becomes(t, soon, codexAgent, id, "idle after a turn", pill(core.PillIdle, ""))
+	if row, _ = w.row(t, codexAgent, id); row.CWD != st.folder("codex") {
+		t.Errorf("cwd = %q, want %q", row.CWD, st.folder("codex"))
+	}
+
+	ask(t, w, c.terminal, id, "TOUCHFILE please")
+	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows("Yes, proceed") })
+	row = w.becomes(t, soon, codexAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
+	if row.Group != core.GroupNeedsYou {
+		t.Errorf("a waiting session stands in group %q", row.Group)
+	}
+	c.keys(t, "y")
+	w.becomes(t, soon, codexAgent, id, "idle after the permission", pill(core.PillIdle, ""))
+	if _, err := os.Stat(filepath.Join(st.home, "escalated")); err != nil {
+		t.Errorf("what was permitted did not run: %v", err)
+	}
+
+	ask(t, w, c.terminal, id, "TOUCHFILE again")
+	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows("Yes, proceed") })
+	w.becomes(t, soon, codexAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
+	c.keys(t, "Escape")
+	w.becomes(t, soon, codexAgent, id, "idle after Esc", pill(core.PillIdle, ""))
+
+	c.slash(t, "clear")
+	second := ""
+	until(t, 20*time.Second, "Codex's lock on a new thread", func() bool {
+		for thread, p := range st.heldThreads() {
+			if thread != id && p == c.proc {
+				second = thread
+			}
+		}
+		return second != ""
+	})
+	c.ready(t)
+	w.becomes(t, soon, codexAgent, second, "live after /clear", pill(core.PillIdle, ""))
+	ask(t, w, c.terminal, second, "hello again")
+	w.becomes(t, soon, codexAgent, second, "idle in the new thread", pill(core.PillIdle, ""))
+	first := w.becomes(t, soon, codexAgent, id, "ended by /clear", status(core.StatusEnded))
+	if row, _ = w.row(t, codexAgent, second); row.Follows != first.ID {
+		t.Errorf("the second session follows %q, want %q", row.Follows, first.ID)
+	}
+
+	c.slash(t, "quit")
+	until(t, 20*time.Second, "Codex's end", func() bool { return !c.proc.alive() })
+	row = w.becomes(t, soon, codexAgent, second, "ended by /quit", status(core.StatusEnded))
+	if row.EndReason == "" {
+		t.Error("nothing says why the session ended")
+	}
+	within(t, 40*time.Second, "the first session's three turns", func() bool {
+		r, _ := w.row(t, codexAgent, id)
+		return r.Turns != nil && *r.Turns == 3
+	})
+}

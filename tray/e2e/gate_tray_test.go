@@ -1,0 +1,202 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"tower/core"
+)
+
+// privateBus starts a session bus of our own and returns its address. Nothing can be activated on it,
+// so whoever answers there was started by this test.
+func privateBus(t *testing.T) string {
+	t.Helper()
+	socket := filepath.Join(st.short, "session")
+	config := filepath.Join(st.dir, "bus.conf")
+	text := `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>session</type><listen>unix:path=` + socket + `</listen><auth>EXTERNAL</auth>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("dbus-daemon", "--config-file="+config, "--nofork", "--nopidfile")
+	cmd.Env = st.env()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	until(t, 10*time.Second, "the bus's socket", func() bool {
+		_, err := os.Stat(socket)
+		return err == nil
+	})
+	return "unix:path=" + socket
+}
+
+// popups is a notification daemon that shows nothing and remembers everything.
+type popups struct{ shown chan string }
+
+func (p popups) Notify(app string, replaces uint32, icon, summary, body string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
+	p.shown <- summary + "\n" + body
+	return 1, nil
+}
+
+func (p popups) GetCapabilities() ([]string, *dbus.Error) { return []string{"body"}, nil }
+
+func (p popups) CloseNotification(id uint32) *dbus.Error { return nil }
+
+func (p popups) GetServerInformation() (name, vendor, version, spec string, err *dbus.Error) {
+	return "e2e", "tower", "1", "1.2", nil
+}
+
+// watchPopups answers for the notification daemon on the bus.
+func watchPopups(t *testing.T, conn *dbus.Conn) popups {
+	t.Helper()
+	const name, path = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+	p := popups{make(chan string, 64)}
+	if err := conn.Export(p, path, name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.RequestName(name, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// item is one row of the menu as a panel is told of it.
+type item struct {
+	id      int32
+	label   string
+	visible bool
+}
+
+// menuOf asks for the menu the way a panel does, over the bus.
+func menuOf(conn *dbus.Conn, pid int) ([]item, error) {
+	menu := conn.Object(fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", pid), "/StatusNotifierItem/menu")
+	var revision uint32
+	var root struct {
+		ID       int32
+		Props    map[string]dbus.Variant
+		Children []dbus.Variant
+	}
+	if err := menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root); err != nil {
+		return nil, err
+	}
+	var list []item
+	var walk func(children []dbus.Variant)
+	walk = func(children []dbus.Variant) {
+		for _, c := range children {
+			fields, ok := c.Value().([]any)
+			if !ok || len(fields) != 3 {
+				continue
+			}
+			id, _ := fields[0].(int32)
+			props, _ := fields[1].(map[string]dbus.Variant)
+			below, _ := fields[2].([]dbus.Variant)
+			it := item{id: id, visible: true}
+			it.label, _ = props["label"].Value().(string)
+			if v, ok := props["visible"].Value().(bool); ok {
+				it.visible = v
+			}
+			list = append(list, it)
+			walk(below)
+		}
+	}
+	walk(root.Children)
+	return list, nil
+}
+
+// find returns the visible row whose label holds all parts. An underscore is doubled on its way, as
+// it marks a key there.
+func find(items []item, parts ...string) (item, bool) {
+	for _, it := range items {
+		all := it.visible
+		for _, p := range parts {
+			all = all && strings.Contains(it.label, p)
+		}
+		if all {
+			return it, true
+		}
+	}
+	return item{}, false
+}
+
+func trayMenu(t *testing.T) {
+	w := serving(t)
+	w.stop(t)
+	address := privateBus(t)
+	conn, err := dbus.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	pop := watchPopups(t, conn)
+
+	w.start(t, nil, "DBUS_SESSION_BUS_ADDRESS="+address)
+	pid := w.cmd.Process.Pid
+	var items []item
+	within(t, soon, "the icon with its menu on the bus", func() bool {
+		items, err = menuOf(conn, pid)
+		_, ok := find(items, "Quit")
+		return err == nil && ok
+	})
+
+	c := busyClaude(t, w, "tray")
+	w.must(t, "rename", string(core.NewSessionID(claudeAgent, c.native)), "Feeding the quokka")
+	within(t, soon, "the session's row in the menu", func() bool {
+		items, err = menuOf(conn, pid)
+		_, ok := find(items, "Feeding the quokka")
+		return err == nil && ok
+	})
+	for len(pop.shown) > 0 {
+		t.Errorf("a popup though nothing waited: %q", <-pop.shown)
+	}
+	ask(t, w, c.terminal, c.native, "TOUCHFILE please")
+	began := time.Now()
+	select {
+	case text := <-pop.shown:
+		t.Logf("popup %.2f s after the prompt was taken: %q", time.Since(began).Seconds(), text)
+		if !strings.Contains(text, "Feeding the quokka") {
+			t.Errorf("the popup does not name the session: %q", text)
+		}
+	case <-time.After(time.Duration(15*patience) * time.Second):
+		t.Errorf("no popup for a session that waits\n%s", describe())
+	}
+	w.becomes(t, soon, claudeAgent, c.native, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
+	c.keys(t, "Escape")
+	w.becomes(t, soon, claudeAgent, c.native, "idle after Esc", pill(core.PillIdle, ""))
+
+	items, err = menuOf(conn, pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := find(items, "Open dashboard"); !ok {
+		t.Errorf("the menu has no Open dashboard: %+v", items)
+	}
+	quit, ok := find(items, "Quit")
+	if !ok {
+		t.Fatalf("the menu has no Quit: %+v", items)
+	}
+	menu := conn.Object(fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", pid), "/StatusNotifierItem/menu")
+	if err := menu.Call("com.canonical.dbusmenu.Event", 0, quit.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err; err != nil {
+		t.Fatal(err)
+	}
+	within(t, soon, "the tower's end by Quit", w.ended)
+	if w.err != nil {
+		t.Errorf("the tower ended with %v after Quit", w.err)
+	}
+	if !c.proc.alive() {
+		t.Error("Quit took the agent with it")
+	}
+}

@@ -1,0 +1,57 @@
+package codex
+
+import (
+	"strings"
+
+	"tower/core"
+)
+
+// openingLine starts a session that was launched without a prompt. A thread exists for the tower once
+// its first turn does, so an empty composer would be bound to nothing.
+const openingLine = "Wait for instructions."
+
+const openingCaution = "Codex has no session before its first turn, so it is started with one short line: \"" + openingLine + "\""
+
+// Launch starts a thread in a terminal. It never joins the shared daemon: then the thread belongs to
+// the process in that window, and END and JUMP can prove it.
+func (a *Adapter) Launch(spec core.LaunchSpec) (core.Launch, error) {
+	l := core.Launch{Dir: spec.CWD, Unset: scrub()}
+	argv := append([]string{"codex", "--no-daemon"}, model(spec.Model)...)
+	argv = append(argv, spec.Args...)
+	prompt := spec.Prompt
+	if prompt == "" {
+		prompt = openingLine
+		l.Cautions = append(l.Cautions, openingCaution)
+	}
+	l.Argv = append(argv, words(prompt)...)
+	return l, nil
+}
+
+// Resume takes a thread up again in a terminal. Without a model it keeps the one it had last; a model
+// that is given sticks.
+func (a *Adapter) Resume(s core.Session, m string) (core.Launch, error) {
+	if s.Native == "" || strings.HasPrefix(s.Native, "-") {
+		return core.Launch{}, &core.Refusal{What: "Not resumed.", Why: "The session has no Codex id."}
+	}
+	l := core.Launch{Dir: s.CWD, Unset: scrub()}
+	l.Argv = append([]string{"codex", "--no-daemon", "resume", s.Native}, model(m)...)
+	if s.Archived {
+		l.Cautions = append(l.Cautions, "It is archived; Codex may ask for it to be taken out of the archive first.")
+	}
+	return l, nil
+}
+
+func model(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{"-m", name}
+}
+
+// words makes a prompt one argument that cannot be taken for an option or a subcommand.
+func words(prompt string) []string { return []string{"--", prompt} }
+
+// scrub are the variables one thread's tools inherit and another must not.
+func scrub() []string {
+	return []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_MANAGED_*"}
+}

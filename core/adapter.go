@@ -98,3 +98,10 @@ type Watched interface {
 type Versioned interface {
 	ScanVersion() int
 }
+
+// Recognizer is an Adapter that can tell a transcript of its agent by the file alone, wherever it
+// lies. Without it a file has to be given together with the agent's name.
+type Recognizer interface {
+	// Recognizes judges by the path and the first 64 KiB (or less) of the content.
+	Recognizes(path string, head []byte) bool
+}

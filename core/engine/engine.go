@@ -13,6 +13,7 @@ import (
 
 	"tower/core"
 	"tower/core/home"
+	"tower/core/inbox"
 	"tower/core/ledger"
 	"tower/core/live"
 	"tower/core/sweep"
@@ -27,11 +28,15 @@ type Options struct {
 	Log      *slog.Logger
 	// Table reads the process table.
 	Table func() (core.Table, error)
+	// Alive tells whether a process lives now; nil asks the system.
+	Alive func(core.Process) bool
 	// Path is the PATH agents are looked for on.
 	Path string
 	// Unwatched leaves out file watches and process descriptors: timers alone drive the loops. For
 	// tests under a fake clock.
 	Unwatched bool
+	// Progress is told how far an import is; it may be nil.
+	Progress func(core.Progress)
 	// Stop and Restart end the program in an orderly way; each returns at once.
 	Stop, Restart func()
 }
@@ -56,18 +61,21 @@ type Engine struct {
 	lastPub  time.Time
 	revision int64
 
+	living atomic.Int64 // sessions live or starting
 	snap   atomic.Pointer[core.Snapshot]
 	heat   atomic.Pointer[[]core.Heat]
 	moved  chan struct{} // closed when the Snapshot is replaced
 	movedM sync.Mutex
 
-	health  *health
-	addr    atomic.Pointer[address]
-	wakes   wakes
-	drainM  sync.Mutex
-	procs   procWatch
-	refresh *refresher
-	sweepM  sync.Mutex
+	health   *health
+	settings settings
+	box      *inbox.Box
+	addr     atomic.Pointer[address]
+	wakes    wakes
+	drainM   sync.Mutex
+	procs    procWatch
+	refresh  *refresher
+	sweepM   sync.Mutex
 }
 
 type address struct {
@@ -77,6 +85,9 @@ type address struct {
 
 // New opens the ledger and loads the picture. It starts nothing.
 func New(ctx context.Context, o Options) (*Engine, error) {
+	if o.Alive == nil {
+		o.Alive = alive
+	}
 	zone := time.Local
 	if o.Config.Timezone != "" {
 		z, err := time.LoadLocation(o.Config.Timezone)
@@ -96,6 +107,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		applied:  map[string]bool{},
 		moved:    make(chan struct{}),
 		health:   newHealth(),
+		box:      inbox.New(o.Home.Inbox(), o.Home.Processed(), o.Home.Bad(), time.Now),
 		wakes:    newWakes(),
 	}
 	for _, a := range o.Adapters {
@@ -124,15 +136,28 @@ func (e *Engine) load(ctx context.Context) error {
 	e.pending = e.picture.Load(kept.Sessions, kept.Open, kept.Launches, func(path string) int64 {
 		return kept.Fingerprints[path].Size
 	})
+	e.settings.values = kept.Settings
+	if e.settings.values == nil {
+		e.settings.values = map[string]string{}
+	}
+	e.living.Store(int64(len(e.picture.Living())))
 	e.health.first = len(kept.Fingerprints) == 0
 	return nil
 }
 
-// Listening notes where the page answers.
-func (e *Engine) Listening(url string, ports []string) {
+// Listening notes where the page answers, and why it does not when it does not. It is called before
+// Run.
+func (e *Engine) Listening(url string, ports []string, failed error) {
 	e.addr.Store(&address{url, ports})
-	e.post(context.Background(), func(context.Context) { e.dirty = true })
+	text := ""
+	if failed != nil {
+		text = "The page does not answer: " + failed.Error()
+	}
+	e.health.problem("page", text, "Choose another port in config.toml, then: tower restart")
 }
+
+// Close closes the ledger of an Engine that was never run.
+func (e *Engine) Close() error { return e.db.Close() }
 
 // Run works until ctx ends, then keeps what is left and closes the ledger.
 func (e *Engine) Run(ctx context.Context) error {
@@ -264,6 +289,7 @@ func (e *Engine) commit(ctx context.Context) error {
 
 // take applies events to the picture and adds what is to be kept to what is pending.
 func (e *Engine) take(events ...core.Event) {
+	defer func() { e.living.Store(int64(len(e.picture.Living()))) }()
 	for _, ev := range events {
 		before := core.StatusNone
 		if s := e.picture.Session(ev.Session()); s != nil {

@@ -65,7 +65,11 @@ func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, e
 	o := e.sweepOptions()
 	o.Full = full
 	o.Progress = func(done, total int64) {
-		e.health.setProgress(core.Progress{Running: true, Done: done, Total: total})
+		p := core.Progress{Running: true, Done: done, Total: total}
+		e.health.setProgress(p)
+		if e.o.Progress != nil {
+			e.o.Progress(p)
+		}
 	}
 	o.Emit = func(r sweep.Result) error {
 		if len(batch) == 0 {

@@ -23,7 +23,7 @@ type look struct {
 // pollEvery is how often the process table is read: often while something lives, seldom when nothing
 // does, since hooks and watches wake the poll at once.
 func (e *Engine) pollEvery() time.Duration {
-	if e.snap.Load().Counts.Live > 0 {
+	if e.living.Load() > 0 {
 		return 5 * time.Second
 	}
 	return 15 * time.Second
@@ -67,7 +67,11 @@ func (e *Engine) evidence(ctx context.Context, l *look) error {
 	l.answered = map[core.Agent]bool{}
 	for _, a := range e.o.Adapters {
 		wg.Go(func() {
-			seen, err := a.Evidence(ctx, l.table)
+			var seen []core.Sighting
+			err := guarded(ctx, func(ctx context.Context) (err error) {
+				seen, err = a.Evidence(ctx, l.table)
+				return err
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"tower/core"
 	"tower/core/proc"
@@ -14,23 +15,18 @@ type procWatch struct {
 }
 
 func (p *procWatch) start(e *Engine) {
-	w, err := proc.NewWatcher(func(core.Process) { wake(e.wakes.poll) })
-	if err != nil {
-		e.log.Info("processes are not watched, the poll alone notices their end", "reason", err)
-		return
-	}
-	p.w = w
+	p.w = proc.NewWatcher(func(core.Process) { wake(e.wakes.poll) })
 	for _, r := range e.picture.OpenRuns() {
 		p.add(e, r.Proc)
 	}
 }
 
-// add watches a process. One that cannot be watched may be gone already: the poll looks at once.
+// add watches a process. One that is gone already has the poll look at once.
 func (p *procWatch) add(e *Engine, q core.Process) {
 	if p.w == nil || !q.Known() || q.Boot != proc.Boot() {
 		return
 	}
-	if err := p.w.Watch(q); err != nil {
+	if err := p.w.Watch(q); errors.Is(err, proc.ErrGone) {
 		wake(e.wakes.poll)
 	}
 }

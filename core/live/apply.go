@@ -58,6 +58,11 @@ func (p *Picture) Apply(ev core.Event) Outcome {
 		s.Harness = p.harness(s.CWD)
 	}
 	e.s = &s
+	if s.Status == core.StatusLive || s.Status == core.StatusStarting || len(e.open) > 0 {
+		p.active[id] = e
+	} else {
+		delete(p.active, id)
+	}
 	p.paint(e, &ev, was)
 	if fresh || !reflect.DeepEqual(before, &s) {
 		o.Sessions = append(o.Sessions, s)

@@ -12,6 +12,7 @@ type Picture struct {
 	harness func(cwd string) bool
 
 	entries map[core.SessionID]*entry
+	active  map[core.SessionID]*entry       // live, starting, or with a run that is not closed
 	drives  map[core.Process]core.SessionID // who drives a process now; shared ones are not here
 	drove   map[core.Process]core.SessionID // who drove it last
 	tokens  map[string]core.LaunchRecord
@@ -42,6 +43,7 @@ func New(harness func(cwd string) bool) *Picture {
 	return &Picture{
 		harness: harness,
 		entries: map[core.SessionID]*entry{},
+		active:  map[core.SessionID]*entry{},
 		drives:  map[core.Process]core.SessionID{},
 		drove:   map[core.Process]core.SessionID{},
 		tokens:  map[string]core.LaunchRecord{},
@@ -68,11 +70,13 @@ func (p *Picture) Load(sessions []core.Session, open []core.Run, launches []core
 			if s.Status == core.StatusLive {
 				e.live.Pill = core.PillIdle
 			}
+			p.active[s.ID] = e
 		}
 	}
 	for _, r := range open {
 		if e := p.entries[r.Session]; e != nil {
 			e.open = append(e.open, r)
+			p.active[r.Session] = e
 			p.drive(r)
 			if e.live != nil {
 				e.live.Proc, e.live.Shared = r.Proc, r.Shared
@@ -107,7 +111,7 @@ func (p *Picture) Len() int { return len(p.entries) }
 // OpenRuns returns every run that is not closed.
 func (p *Picture) OpenRuns() []core.Run {
 	var runs []core.Run
-	for _, e := range p.entries {
+	for _, e := range p.active {
 		runs = append(runs, e.open...)
 	}
 	return runs
@@ -116,7 +120,7 @@ func (p *Picture) OpenRuns() []core.Run {
 // Living returns the ids of all sessions that are live or starting.
 func (p *Picture) Living() []core.SessionID {
 	var ids []core.SessionID
-	for id, e := range p.entries {
+	for id, e := range p.active {
 		if e.s.Status == core.StatusLive || e.s.Status == core.StatusStarting {
 			ids = append(ids, id)
 		}

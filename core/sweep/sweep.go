@@ -214,12 +214,22 @@ func (o Options) read(ctx context.Context, j job) (Result, error) {
 		}
 	}
 	at := time.Now()
-	scan, err := j.adapter.Scan(ctx, j.source, from)
+	scan, err := scan(ctx, j, from)
 	if err != nil {
 		return Result{}, err
 	}
 	hot := at.UnixNano()-j.source.MTime < int64(young)
 	return Result{Source: j.source, Scan: scan, Hot: hot}, nil
+}
+
+// scan keeps a reader that stumbles over one file from taking the others down with it.
+func scan(ctx context.Context, j job, from core.Cursor) (s core.Scan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("scan %q: panic: %v", j.source.Path, r)
+		}
+	}()
+	return j.adapter.Scan(ctx, j.source, from)
 }
 
 // One reads a single source, from its cursor on when that can be trusted.

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"tower/adapters"
+	"tower/core"
+	"tower/core/config"
+	"tower/core/engine"
+	"tower/core/home"
+	"tower/core/proc"
+)
+
+// Env is one call of the program: what it was given and what it found.
+type Env struct {
+	Program
+	JSON bool
+
+	Home     home.Home
+	Config   core.Config
+	Origins  config.Origins
+	Adapters []core.Adapter
+	opened   bool
+}
+
+// Open finds the home and reads the settings. Every command that touches Tower's files begins with it.
+func (e *Env) Open() error {
+	if e.opened {
+		return nil
+	}
+	h, err := home.Resolve(e.Getenv, runtime.GOOS)
+	if err != nil {
+		return err
+	}
+	e.Home = h
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return fmt.Errorf("find home folder: %w", err)
+	}
+	e.Config, e.Origins, err = config.Load(config.Options{
+		ConfigFile: h.ConfigFile(), AgentsFile: h.AgentsFile(), Agents: adapters.Defaults,
+		Getenv: e.Getenv, UserHome: user, Data: h.Data, Temp: os.TempDir(),
+	})
+	if err != nil {
+		return err
+	}
+	e.Adapters = adapters.All(e.Config.Agents)
+	e.opened = true
+	return nil
+}
+
+// EngineOptions are the options of an engine over this home.
+func (e *Env) EngineOptions(log *slog.Logger) engine.Options {
+	reader := proc.NewReader()
+	return engine.Options{
+		Home: e.Home, Config: e.Config, Adapters: e.Adapters, Log: log, Path: e.Getenv("PATH"),
+		Table: func() (core.Table, error) { return reader.Read() },
+	}
+}
+
+// picture is the Snapshot to show: the running tower's, or what the ledger says without one.
+type picture struct {
+	*core.Snapshot
+	heat    []core.Heat
+	running bool
+}
+
+// look fetches the picture.
+func (e *Env) look(ctx context.Context) (picture, error) {
+	if err := e.Open(); err != nil {
+		return picture{}, err
+	}
+	c, err := e.client()
+	if err == nil {
+		s, err := c.snapshot(ctx)
+		return picture{Snapshot: s, running: true}, err
+	}
+	if !errors.Is(err, errNotRunning) {
+		return picture{}, err
+	}
+	s, heat, err := engine.Still(ctx, e.EngineOptions(slog.New(slog.DiscardHandler)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return picture{}, hinted{fmt.Errorf("%w, and there is no ledger in %s yet", errNotRunning, e.Home.Data), "start it with: tower"}
+	}
+	return picture{Snapshot: s, heat: heat}, err
+}
+
+// print writes one JSON value on a line.
+func (e *Env) print(v any) error {
+	enc := json.NewEncoder(e.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"tower/core"
+)
+
+// find returns the one session a person means: by the agent's id or Tower's, whole or the first
+// characters of it, or by its exact title. Several fits are refused, with their ids.
+func find(rows []core.Row, what string) (core.Row, error) {
+	var exact, prefix []core.Row
+	for _, r := range rows {
+		switch {
+		case string(r.ID) == what || r.Native == what:
+			return r, nil
+		case r.TitleText != "" && r.TitleText == what:
+			exact = append(exact, r)
+		case len(what) >= 4 && (strings.HasPrefix(string(r.ID), what) || strings.HasPrefix(r.Native, what)):
+			prefix = append(prefix, r)
+		}
+	}
+	if len(exact) == 0 {
+		exact = prefix
+	}
+	switch len(exact) {
+	case 0:
+		return core.Row{}, &core.Refusal{What: "Not found.", Why: fmt.Sprintf("No session is called %q or has an id that begins so.", what), Hint: "List them with: tower sessions --all"}
+	case 1:
+		return exact[0], nil
+	}
+	var ids []string
+	for _, r := range exact[:min(len(exact), 5)] {
+		ids = append(ids, string(r.ID))
+	}
+	return core.Row{}, &core.Refusal{What: "Not clear.", Why: fmt.Sprintf("%d sessions fit %q: %s.", len(exact), what, strings.Join(ids, ", ")), Hint: "Use more of the id."}
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tower/core"
+	"tower/core/engine"
+)
+
+func (e *Env) show() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Show everything known of one session",
+		Long: `Show everything known of one session: its state and the proof of it, its runs,
+and the sessions it hangs together with.
+
+SESSION is the agent's id or Tower's, its first characters, or the exact title.`,
+		Args: args(1, 1),
+		RunE: func(c *cobra.Command, a []string) error {
+			p, err := e.look(c.Context())
+			if err != nil {
+				return err
+			}
+			row, err := find(p.Rows, a[0])
+			if err != nil {
+				return err
+			}
+			var d core.Detail
+			if p.running {
+				cl, err := e.client()
+				if err != nil {
+					return err
+				}
+				if err := cl.call(c.Context(), http.MethodGet, "/api/sessions/"+url.PathEscape(string(row.ID)), nil, &d); err != nil {
+					return err
+				}
+			} else if d, err = engine.StillDetail(c.Context(), e.EngineOptions(slog.New(slog.DiscardHandler)), p.Snapshot, row.ID); err != nil {
+				return err
+			}
+			if d.Session == nil {
+				return errors.New("the tower answered without a session")
+			}
+			if e.JSON {
+				return e.print(d)
+			}
+			if !p.running {
+				fmt.Fprintf(e.Err, "tower: not running, as of %s; what lives is unknown\n", clock(p.AsOf))
+			}
+			printDetail(e.Out, &d, p.running)
+			return nil
+		},
+	}
+}
+
+// ended says in words how a session ended.
+func ended(s *core.Session) string {
+	switch s.Status {
+	case core.StatusKilled:
+		return "ended by you"
+	case core.StatusLost:
+		return "its process went away untold"
+	case core.StatusEnded:
+		if s.EndReason == "" {
+			return "imported; how it ended is not known"
+		}
+		return "it said so: " + s.EndReason
+	}
+	return ""
+}
+
+func printDetail(w io.Writer, d *core.Detail, running bool) {
+	fact := func(name, value string) {
+		if value == "" {
+			value = "-"
+		}
+		fmt.Fprintf(w, "%-13s %s\n", name, value)
+	}
+	fmt.Fprintln(w, titleOf(d.Row, 100))
+	st := state(d.Row, running)
+	if how := ended(d.Session); how != "" {
+		st += "  (" + how + ")"
+	}
+	fact("State", st)
+	if l := d.Live; l != nil {
+		if l.Ask != "" {
+			fact("Asks", clean(l.Ask, 300))
+		}
+		proof := "not proven"
+		if l.Proven {
+			proof = "start proven, by " + string(l.Grade)
+		}
+		if l.Proc.Known() {
+			fact("Process", fmt.Sprintf("pid %d, %s", l.Proc.PID, proof))
+		}
+		if l.Caution != "" {
+			fact("Note", l.Caution)
+		}
+	}
+	if d.Hidden != "" {
+		fact("Hidden", d.Hidden)
+	}
+	fact("Agent", strings.TrimSpace(string(d.Agent)+" "+d.Version))
+	fact("Session", d.Native)
+	fact("Tower id", string(d.ID))
+	fact("Folder", clean(d.CWD, 300))
+	fact("Model", clean(d.Model, 80))
+	context := "no reading"
+	if d.ContextTokens != nil {
+		context = fmt.Sprintf("%d tokens", *d.ContextTokens)
+		if d.ContextWindow != nil {
+			context += fmt.Sprintf(" of %d", *d.ContextWindow)
+		}
+		if d.ContextStale {
+			context += ", stale: compacted since"
+		}
+	}
+	fact("Context", context)
+	fact("Turns", number(d.Turns))
+	fact("Started", clock(d.StartedAt))
+	fact("Last activity", clock(d.LastSeen))
+	if d.Status.Over() {
+		fact("Ended", clock(d.EndedAt))
+	}
+	if d.FirstMessage != "" {
+		fact("First message", clean(d.FirstMessage, 300))
+	}
+	if d.Description != "" {
+		fact("Description", clean(d.Description, 1000))
+	}
+	if len(d.Tags) > 0 {
+		fact("Tags", clean(strings.Join(d.Tags, ", "), 300))
+	}
+	fact("Transcript", clean(d.Transcript, 400))
+	for _, r := range d.Runs {
+		end := "open"
+		if r.EndedAt != 0 {
+			end = clock(r.EndedAt)
+		}
+		fact("Run", fmt.Sprintf("pid %d, %s to %s %s", r.Proc.PID, clock(r.StartedAt), end, r.StartSource))
+	}
+	for _, l := range d.Chain {
+		fact(l.How, string(l.ID)+"  "+clean(l.Title, 80))
+	}
+	for _, m := range []struct {
+		name string
+		m    map[string]int64
+	}{{"Skill", d.Skills}, {"Touched", d.Folders}} {
+		for _, k := range slices.Sorted(maps.Keys(m.m)) {
+			fact(m.name, fmt.Sprintf("%s ×%d", clean(k, 200), m.m[k]))
+		}
+	}
+}

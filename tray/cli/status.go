@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tower/core"
+)
+
+func (e *Env) status() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say what runs, what waits and whether all is well",
+		Long: `Say what runs, what waits for you and whether all is well.
+Exits with 4 when no tower is running; the counts are then those of the ledger.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := e.look(c.Context())
+			if err != nil {
+				return err
+			}
+			if e.JSON {
+				if err := e.print(p.Snapshot); err != nil {
+					return err
+				}
+			} else {
+				e.printStatus(p)
+			}
+			if !p.running {
+				return quiet(ExitNotRunning)
+			}
+			return nil
+		},
+	}
+}
+
+func (e *Env) printStatus(p picture) {
+	w := e.Out
+	if !p.running {
+		fmt.Fprintf(w, "Not running. As of %s:\n", clock(p.AsOf))
+	}
+	fmt.Fprintln(w, headline(p.Snapshot, p.running))
+	if p.running {
+		fmt.Fprintf(w, "Page %s, mode %s\n", p.URL, p.Mode)
+	}
+	if i := p.Import; i.Running {
+		fmt.Fprintf(w, "Importing: %d of %d transcripts\n", i.Done, i.Total)
+	}
+	installed := 0
+	for _, a := range p.Agents {
+		if a.Installed {
+			installed++
+			fmt.Fprintf(w, "%-12s %d sessions, %d live; hooks %s\n", a.Display, a.Counts.Visible, a.Counts.Live, a.Hooks.State)
+			if a.Hooks.State == core.HooksNotInstalled {
+				e.hint(fmt.Sprintf("tower hooks install %s   tells Tower of starts and questions the moment they happen", a.Agent))
+			}
+		}
+	}
+	if installed == 0 {
+		fmt.Fprintln(w, "No agent is installed.")
+		for _, a := range p.Agents {
+			fmt.Fprintf(w, "  %s: %s\n", a.Display, a.Install)
+		}
+	}
+	for _, l := range p.Health.Loops {
+		if l.Error != "" {
+			fmt.Fprintf(w, "Sick: %s since %s: %s\n", l.Name, clock(l.Since), firstLine(l.Error))
+		}
+	}
+	for _, x := range p.Health.Problems {
+		fmt.Fprintf(w, "Problem: %s\n", x.Text)
+	}
+	if p.Health.DiskBuild != "" {
+		fmt.Fprintln(w, "The program on disk is another build than the one running: tower restart")
+	}
+}
+
+// headline says the counts in one line, as every face does.
+func headline(s *core.Snapshot, running bool) string {
+	c := s.Counts
+	if !running {
+		return fmt.Sprintf("%d sessions, %d hidden; what lives is unknown", c.Visible, c.Hidden)
+	}
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{c.Waiting, "wait for you"}, {c.Working, "working"}, {c.Shell, "shell"}, {c.Idle, "idle"}, {c.Starting, "starting"}, {c.Other, "other"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"Nothing runs", "nothing waits"}
+	}
+	return fmt.Sprintf("%s; %d live, %d in all, %d hidden", strings.Join(parts, " · "), c.Live, c.Visible, c.Hidden)
+}
+
+// clock writes an instant for a person, in the machine's zone: today by clock, else with its day.
+func clock(i core.Instant) string {
+	if i == 0 {
+		return "-"
+	}
+	t := i.Time().Local()
+	if now := time.Now(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -45,6 +45,7 @@ build: ## build bin/tower and bin/tower-hook
 test: ## every test, with what it needs installed first
 	@sh installer/deps.sh test
 	$(call step,vet,go vet ./...)
+	$(call step,tests of the tools,go -C installer/tools run ./gotest -flags -shuffle=on ./gotest ./vulncheck)
 	$(call step,tests,$(GOTEST) -race $(RACE) -flags -shuffle=on ./...)
 
 race: ## every test with the race detector

@@ -95,25 +95,6 @@ func (c *codexSession) ready(t testing.TB) {
 	until(t, 30*time.Second, "Codex's input box", func() bool { return c.shows(`(?m)^ *›`) })
 }
 
-// rollout returns the thread's file, "" before its first turn.
-func (s *stage) rollout(thread string) string {
-	files, _ := filepath.Glob(filepath.Join(s.home, ".codex", "sessions", "*", "*", "*", "rollout-*-"+thread+".jsonl"))
-	if len(files) == 0 {
-		return ""
-	}
-	return files[0]
-}
-
-// wrote tells whether the thread's file holds a text.
-func (s *stage) wrote(thread, text string) bool {
-	file := s.rollout(thread)
-	if file == "" {
-		return false
-	}
-	b, err := os.ReadFile(file)
-	return err == nil && strings.Contains(string(b), text)
-}
-
 // native is for an agent that npm starts through node: the process is the child.
 func native(started process) (process, bool) {
 	if p, ok := child(started.pid, "codex"); ok {

@@ -187,7 +187,7 @@ func decodeRows(text string) ([]core.Row, error) {
 	}
 }
 
-// row returns the session with an agent's own id.
+// row returns the session with an agent's own id, or an empty one that is not known.
 func (w *tower) row(t testing.TB, agent core.Agent, native string) (core.Row, bool) {
 	t.Helper()
 	id := core.NewSessionID(agent, native)
@@ -196,7 +196,7 @@ func (w *tower) row(t testing.TB, agent core.Agent, native string) (core.Row, bo
 			return r, true
 		}
 	}
-	return core.Row{}, false
+	return core.Row{Session: &core.Session{}, Live: &core.Live{}}, false
 }
 
 // becomes waits until the session's row satisfies cond, within what the tower promises.

@@ -102,7 +102,7 @@ func split(packages, patterns []string) (plain, raced []string) {
 			if below, ok := strings.CutSuffix(pat, "/..."); ok {
 				return short == below || strings.HasPrefix(short, below+"/")
 			}
-			return pat != "" && short == pat
+			return pat == "..." || pat != "" && short == pat
 		}) {
 			raced = append(raced, p)
 		} else {
@@ -121,12 +121,12 @@ type counter struct {
 	w                                 io.Writer
 	verbose                           bool
 	passed, failed, skipped, packages int
-	inPackage                         map[string]int
+	inPackage, failedIn               map[string]int
 	output                            map[[2]string]*strings.Builder
 }
 
 func (c *counter) read(r io.Reader) error {
-	c.inPackage, c.output = map[string]int{}, map[[2]string]*strings.Builder{}
+	c.inPackage, c.failedIn, c.output = map[string]int{}, map[string]int{}, map[[2]string]*strings.Builder{}
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 16<<20)
 	for s.Scan() {
@@ -180,6 +180,7 @@ func (c *counter) endTest(e event, key [2]string) {
 		fmt.Fprintf(c.w, "SKIP  %s %s: %s\n", e.Package, e.Test, reason(text))
 	case "fail":
 		c.failed++
+		c.failedIn[e.Package]++
 		fmt.Fprintf(c.w, "FAIL  %s %s (%.2f s)\n%s", e.Package, e.Test, e.Elapsed, text)
 	}
 }
@@ -202,8 +203,8 @@ func (c *counter) endPackage(e event) {
 				fmt.Fprint(c.w, b.String())
 			}
 		}
-		if n == 0 {
-			c.failed++ // it did not build, or died before its first test
+		if c.failedIn[e.Package] == 0 {
+			c.failed++ // it did not build, or died within a test or before the first
 		}
 	}
 	delete(c.output, key)

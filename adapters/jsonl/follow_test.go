@@ -3,7 +3,7 @@ package jsonl_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
@@ -25,17 +25,23 @@ type log struct {
 	Broken  int
 }
 
-func (l *log) Record(r jsonl.Record)  { l.Records = append(l.Records, string(r.Raw)) }
-func (l *log) Line()                  { l.Lines++ }
-func (l *log) Bad([]byte)             { l.Broken++ }
-func (l *log) State() ([]byte, error) { return json.Marshal(l) }
+func (l *log) Record(r jsonl.Record) { l.Records = append(l.Records, string(r.Raw)) }
+func (l *log) Line()                 { l.Lines++ }
+func (l *log) Bad([]byte)            { l.Broken++ }
+
+// State must keep any bytes, which JSON does not.
+func (l *log) State() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(l)
+	return b.Bytes(), err
+}
 
 func startLog(state []byte) (jsonl.Judge, error) {
 	l := &log{}
 	if state == nil {
 		return l, nil
 	}
-	return l, json.Unmarshal(state, l)
+	return l, gob.NewDecoder(bytes.NewReader(state)).Decode(l)
 }
 
 func write(t testing.TB, path string, data []byte) core.Source {

@@ -88,6 +88,75 @@ func Array(b []byte, f func(val []byte) bool) (rest []byte, ok bool) {
 	}
 }
 
+// Enter is [Object] for a caller that goes down into a value: f gets the bytes from the value on, not
+// its end, and returns what follows the value when it has walked it, or nil to have it skipped. So a
+// long value is stepped over once for all levels it lies under, not once for each.
+func Enter(b []byte, f func(key, from []byte) (rest []byte)) (rest []byte, ok bool) {
+	i := blanks(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return b, false
+	}
+	i = blanks(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return b[i+1:], true
+	}
+	for {
+		key, at := name(b, i)
+		if at < 0 {
+			return b, false
+		}
+		if i = behind(b, at, f(key, b[at:])); i < 0 || i >= len(b) {
+			return b, false
+		}
+		switch b[i] {
+		case ',':
+			i = blanks(b, i+1)
+		case '}':
+			return b[i+1:], true
+		default:
+			return b, false
+		}
+	}
+}
+
+// EnterArray is [Array] under the rules of [Enter].
+func EnterArray(b []byte, f func(from []byte) (rest []byte)) (rest []byte, ok bool) {
+	i := blanks(b, 0)
+	if i >= len(b) || b[i] != '[' {
+		return b, false
+	}
+	i = blanks(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return b[i+1:], true
+	}
+	for i < len(b) {
+		if i = behind(b, i, f(b[i:])); i < 0 || i >= len(b) {
+			return b, false
+		}
+		switch b[i] {
+		case ',':
+			i = blanks(b, i+1)
+		case ']':
+			return b[i+1:], true
+		default:
+			return b, false
+		}
+	}
+	return b, false
+}
+
+// behind returns the place of what follows the value at i, blanks skipped, or -1.
+func behind(b []byte, i int, rest []byte) int {
+	if rest != nil {
+		return blanks(b, len(b)-len(rest))
+	}
+	end := skip(b, i)
+	if end < 0 {
+		return -1
+	}
+	return blanks(b, end)
+}
+
 // Get returns the raw value that path leads to through nested objects, or nil. Of duplicate keys the
 // last one counts.
 func Get(b []byte, path ...string) []byte {
@@ -132,12 +201,25 @@ func members(b []byte, into []Member) (all []Member, rest []byte, ok bool) {
 
 // member reads `"key" : value` at i and returns the place of what follows, blanks skipped, or -1.
 func member(b []byte, i int) (key, val []byte, next int) {
-	if i >= len(b) || b[i] != '"' {
+	key, i = name(b, i)
+	if i < 0 {
 		return nil, nil, -1
+	}
+	end := skip(b, i)
+	if end < 0 {
+		return nil, nil, -1
+	}
+	return key, b[i:end], blanks(b, end)
+}
+
+// name reads `"key" :` at i and returns the place of the value, or -1.
+func name(b []byte, i int) (key []byte, at int) {
+	if i >= len(b) || b[i] != '"' {
+		return nil, -1
 	}
 	end := skipString(b, i)
 	if end < 0 {
-		return nil, nil, -1
+		return nil, -1
 	}
 	key = b[i+1 : end-1]
 	if bytes.IndexByte(key, '\\') >= 0 {
@@ -145,13 +227,9 @@ func member(b []byte, i int) (key, val []byte, next int) {
 		key = decode(nil, key, len(key))
 	}
 	if i = blanks(b, end); i >= len(b) || b[i] != ':' {
-		return nil, nil, -1
+		return nil, -1
 	}
-	i = blanks(b, i+1)
-	if end = skip(b, i); end < 0 {
-		return nil, nil, -1
-	}
-	return key, b[i:end], blanks(b, end)
+	return key, blanks(b, i+1)
 }
 
 // skip returns the place behind the value that starts at i, or -1.

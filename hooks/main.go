@@ -20,7 +20,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"tower/core"
@@ -70,12 +69,7 @@ type call struct {
 
 // run records the call and logs how it went.
 func (c *call) run() {
-	defer func() {
-		if p := recover(); p != nil {
-			c.note("panic: " + describe(p))
-		}
-		c.log()
-	}()
+	defer c.settle()
 	c.id = core.UUID4()
 	ancestry := findAncestry(c.home, c.agent)
 	in := readInput(os.Stdin)
@@ -100,6 +94,20 @@ func (c *call) run() {
 		return
 	}
 	c.printRules(*e.CWD)
+}
+
+// settle is deferred by run: it logs how the call went, a panic included.
+func (c *call) settle() {
+	switch p := recover().(type) {
+	case nil:
+	case error:
+		c.note("panic: " + p.Error())
+	case string:
+		c.note("panic: " + p)
+	default:
+		c.note("panic")
+	}
+	c.log()
 }
 
 // write puts the event into the inbox, without its payload when that is no JSON after all.
@@ -134,14 +142,4 @@ func plain(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 64
-}
-
-func describe(p any) string {
-	switch p := p.(type) {
-	case error:
-		return p.Error()
-	case string:
-		return p
-	}
-	return strconv.Quote("unknown")
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+const envDisk = "TOWER_TEST_DISK"
+
+func onDisk(string) int { return 0 }

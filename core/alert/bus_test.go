@@ -84,9 +84,9 @@ func (d *daemon) Notify(app string, _ uint32, icon, title, body string, _ []stri
 	return 1, nil
 }
 
-func startDaemon(t *testing.T, conn *dbus.Conn) *daemon {
+func startDaemon(t *testing.T, conn *dbus.Conn, hang chan struct{}) *daemon {
 	t.Helper()
-	d := &daemon{notices: make(chan notice, 100)}
+	d := &daemon{notices: make(chan notice, 100), hang: hang}
 	if err := conn.Export(d, "/org/freedesktop/Notifications", "org.freedesktop.Notifications"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func waitsNow(id, ask string) core.Row {
 }
 
 func TestRealPopup(t *testing.T) {
-	d := startDaemon(t, startBus(t))
+	d := startDaemon(t, startBus(t), nil)
 	publish, end := live(t)
 	publish(waitsNow("a", "Bash test 1 < 2 && rm <b>x</b>"))
 	n := d.next(t)
@@ -178,8 +178,8 @@ func TestRealPopup(t *testing.T) {
 
 // TestRealHang: a daemon that took the call and does not answer holds up nothing, not even the end.
 func TestRealHang(t *testing.T) {
-	d := startDaemon(t, startBus(t))
-	d.hang = make(chan struct{})
+	hang := make(chan struct{})
+	d := startDaemon(t, startBus(t), hang)
 	publish, end := live(t)
 	publish(waitsNow("a", "Bash 1"))
 	d.next(t)
@@ -192,7 +192,7 @@ func TestRealHang(t *testing.T) {
 	if n := len(d.notices); n != 0 {
 		t.Errorf("%d popups were sent behind the one that hangs", n)
 	}
-	close(d.hang)
+	close(hang)
 }
 
 // TestNoBus: without a bus nothing is started and the error says why.

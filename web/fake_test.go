@@ -240,6 +240,10 @@ func picture(now time.Time, n, hidden int) *core.Snapshot {
 		s.Rows = append(s.Rows, r)
 	}
 	s.Counts = count(s.Rows)
+	for i := range s.Agents {
+		own := slices.DeleteFunc(slices.Clone(s.Rows), func(r core.Row) bool { return r.Agent != s.Agents[i].Agent })
+		s.Agents[i].Counts = count(own)
+	}
 	s.Health = core.Health{
 		Loops: []core.Loop{{Name: "Inbox drain", LastOK: at(time.Second)}, {Name: "Liveness poll", LastOK: at(4 * time.Second)}, {Name: "Import sweep", LastOK: at(9 * time.Minute)}},
 		Ports: []string{"127.0.0.1:7433", "[::1]:7433"}, UnknownTypes: map[string]int64{"atis-latch": 3, "mode": 41}, BadLines: 7,

@@ -53,7 +53,7 @@ async function read() {
 }
 
 function loopRow(name) {
-  const state = h('td'), text = h('td', { class: 'wide two' }), last = h('td', { class: 'num three' });
+  const state = h('td'), text = h('td', { class: 'two' }), last = h('td', { class: 'num three' });
   let kind = '';
   const node = h('tr', null, h('td', null, h('b', null, name)), state, text, last);
   return { node, paint(l) {
@@ -88,9 +88,9 @@ function paintUnread(a) {
   const types = Object.entries(a.unknown_types).sort((x, y) => y[1] - x[1]), key = JSON.stringify([a.bad_files, a.bad_lines, types]);
   if (unread.dataset.key === key) return;
   unread.dataset.key = key;
-  const line = (n, one, where) => h('div', { class: 'row' }, icon(n ? 'raw' : 'ok', n ? 'dot raw' : 'dot ok'), h('span', null, `${num(n)} ${n === 1 ? one : one + 's'}`), h('span', { class: 'three small' }, where));
+  const line = (n, one, where) => h('div', { class: 'row wrap' }, icon(n ? 'raw' : 'ok', n ? 'dot raw' : 'dot ok'), h('span', null, `${num(n)} ${n === 1 ? one : one + 's'}`), h('span', { class: 'three small' }, where));
   unread.replaceChildren(h('div', { class: 'stack small' }, line(a.bad_files, 'event file', 'set aside in bad/, one line each in the log'), line(a.bad_lines, 'transcript line', 'could not be walked; the rest of the file was read'),
-    types.length ? h('div', null, h('div', { class: 'row' }, icon('raw', 'dot raw'), h('span', null, many(types.length, 'line type') + ' unknown'), h('span', { class: 'three small' }, 'counted, not understood; a newer agent writes them')), h('p', { class: 'mono two' }, types.slice(0, 40).map(([t, n]) => t + ' ×' + num(n)).join(', '))) : line(0, 'unknown line type', '')));
+    types.length ? h('div', null, h('div', { class: 'row wrap' }, icon('raw', 'dot raw'), h('span', null, many(types.length, 'line type') + ' unknown'), h('span', { class: 'three small' }, 'counted, not understood; a newer agent writes them')), h('p', { class: 'mono two' }, types.slice(0, 40).map(([t, n]) => t + ' ×' + num(n)).join(', '))) : line(0, 'unknown line type', '')));
 }
 
 function paintDoors(a) {

@@ -67,7 +67,7 @@ function axis(from, show, cell) {
   for (let w = from; w < from + show; w++) {
     const monday = new Date((w * 7 - 3) * dayMS), sunday = new Date(monday.getTime() + 6 * dayMS);
     if (sunday.getUTCDate() > 7 || sunday.getUTCMonth() % every) continue; // the week that holds the first of a month
-    const x = (w - from) * cell, text = sunday.getUTCMonth() === 0 || every === 1 && free < 0 ? monthName.format(sunday) : monthOnly.format(sunday), width = text.length * 6.2;
+    const x = (w - from) * cell, text = sunday.getUTCMonth() === 0 || free < 0 ? monthName.format(sunday) : monthOnly.format(sunday), width = text.length * 6.2;
     if (x < free) continue;
     const right = x + width > show * cell;
     if (right && show * cell - width < free) continue;

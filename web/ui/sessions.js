@@ -235,4 +235,4 @@ export function sessionsTick(now) {
 
 export const sessionsShow = () => { list.show(); };
 
-Object.defineProperty(window, '__tower', { value: Object.freeze({ get renders() { return counters.renders; }, get built() { return counters.built; }, get rows() { return store.rows.length; } }) });
+Object.defineProperty(window, '__tower', { value: Object.freeze({ get renders() { return counters.renders; }, get built() { return counters.built; }, get rows() { return store.rows.length; }, get revision() { return store.revision; } }) });

@@ -25,8 +25,8 @@ func instant(val []byte) core.Instant {
 	two := func(i int) int { return int(in[i]-'0')*10 + int(in[i+1]-'0') }
 	y, m, d := two(0)*100+two(2), two(5), two(8)
 	hh, mm, ss := two(11), two(14), two(17)
-	if m < 1 || m > 12 || d < 1 || d > 28 || hh > 23 || mm > 59 || ss > 59 {
-		// The last days of a month need a calendar, which the library has.
+	if y < 1970 || m < 1 || m > 12 || d < 1 || d > 28 || hh > 23 || mm > 59 || ss > 59 {
+		// The last days of a month need a calendar, and years before 1970 other signs: the library has both.
 		return core.ParseInstant(string(in))
 	}
 	// Days since 1970 with years that begin in March, so that the leap day comes last.

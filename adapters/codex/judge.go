@@ -25,8 +25,8 @@ type judge struct {
 	nameID string       // the id in the file's name
 	at     core.Instant // of the record in hand
 
-	// resumed says that prompts were counted by what was sent, and told, before this scan began.
-	resumed    bool
+	// untold says that scans before this one, if they found prompts at all, found them in what was sent.
+	untold     bool
 	told, sent []core.Turn
 }
 
@@ -41,7 +41,7 @@ func newJudge(state []byte, nameID string) (*judge, error) {
 	if j.Lines == 0 {
 		return nil, errors.New("state of a scan that has read nothing")
 	}
-	j.resumed = j.Told.N == 0 && j.Sent.N > 0
+	j.untold = j.Told.N == 0
 	return j, nil
 }
 
@@ -55,7 +55,7 @@ func (j *judge) Line() { j.Lines++ }
 func (j *judge) Bad([]byte) { j.thread.Bad++ }
 
 // turned tells whether what an earlier scan published as turns has been overtaken by this one.
-func (j *judge) turned() bool { return j.resumed && j.Told.N > 0 }
+func (j *judge) turned() bool { return j.untold && j.Told.N > 0 }
 
 // turns are those found in the bytes this scan read.
 func (j *judge) turns() []core.Turn {

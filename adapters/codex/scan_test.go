@@ -264,7 +264,7 @@ func TestScanGenerations(t *testing.T) {
 		"review thread": {[]string{
 			meta(d1+"0.000Z", idC, `,"source":{"subagent":"review"}`), um(d1+"1.000Z", "review"),
 		}, map[string]any{"kind": "subagent", "parent_id": nil, "turns": 0}},
-		"driven over MCP": {[]string{meta(d1+"0.000Z", idC, `,"source":"mcp"`), um(d1+"1.000Z", "x")}, map[string]any{"kind": "headless", "turns": 0}},
+		"driven over MCP":   {[]string{meta(d1+"0.000Z", idC, `,"source":"mcp"`), um(d1+"1.000Z", "x")}, map[string]any{"kind": "headless", "turns": 0}},
 		"opened and closed": {[]string{meta(d1+"0.000Z", idP, "")}, map[string]any{"kind": "main", "turns": 0, "closeout": "open", "context_tokens": nil}},
 		"an empty file":     {nil, map[string]any{"kind": "none", "agent_session_id": idP, "lines": 0, "closeout": nil}},
 		"closeout by label": {[]string{

@@ -54,11 +54,12 @@ var rules = map[string]rule{
 	"installer": {from: []string{"core", "core/home"}},
 	"hooks":     {from: []string{"core", "core/inbox", "core/home", "core/proc"}, std: true},
 
-	"tray":      {from: []string{"*"}},
-	"tray/cli":  {from: []string{"*"}},
-	"tray/e2e":  {from: []string{"*"}},
-	"tray/menu": {from: []string{"core"}, std: true, pure: true},
-	"tray/icon": {},
+	"tray":       {from: []string{"*"}},
+	"tray/cli":   {from: []string{"*"}},
+	"tray/e2e":   {from: []string{"*"}},
+	"tray/bench": {from: []string{"*"}},
+	"tray/menu":  {from: []string{"core"}, std: true, pure: true},
+	"tray/icon":  {},
 }
 
 func ruleFor(dir string) (rule, bool) {

@@ -21,6 +21,7 @@ import (
 	"tower/core/proc"
 	"tower/installer"
 	"tower/tray/cli"
+	"tower/tray/icon"
 	"tower/tray/menu"
 	"tower/web"
 )
@@ -192,7 +193,11 @@ func (a *app) updates(ctx context.Context) <-chan struct{} {
 }
 
 func (a *app) popups(ctx context.Context) error {
-	return alert.Run(ctx, a.engine.Snapshot, a.updates(ctx), a.log)
+	picture, err := icon.PNG(icon.Alert, 32)
+	if err != nil {
+		return err
+	}
+	return alert.NewPopups(picture, a.log).Run(ctx, a.updates(ctx), a.engine.Snapshot)
 }
 
 // tray runs the icon. Where none can be shown everything else runs on.

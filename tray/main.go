@@ -21,7 +21,7 @@ func run(first mainThread, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return cli.Run(ctx, cli.Program{
-		Version: version, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
+		Version: version, HookName: hookName, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
 		Serve: func(ctx context.Context, env *cli.Env, icon bool) error { return serve(ctx, env, icon, first) },
 	}, args)
 }

@@ -218,8 +218,8 @@ func (o Options) read(ctx context.Context, j job) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	hot := at.UnixNano()-j.source.MTime < int64(young)
-	return Result{Source: j.source, Scan: scan, Hot: hot}, nil
+	age := at.Sub(time.Unix(0, j.source.MTime)) // negative for a time in the future, which the next write will not have
+	return Result{Source: j.source, Scan: scan, Hot: age >= 0 && age < young}, nil
 }
 
 // scan keeps a reader that stumbles over one file from taking the others down with it.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 	"tower/core/config"
 	"tower/core/engine"
 	"tower/core/home"
+	"tower/core/ledger"
 	"tower/core/proc"
 )
 
@@ -86,8 +86,8 @@ func (e *Env) look(ctx context.Context) (picture, error) {
 		return picture{}, err
 	}
 	s, heat, err := engine.Still(ctx, e.EngineOptions(slog.New(slog.DiscardHandler)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return picture{}, hinted{fmt.Errorf("%w, and there is no ledger in %s yet", errNotRunning, e.Home.Data), "start it with: tower"}
+	if errors.Is(err, ledger.ErrNoLedger) {
+		return picture{}, fmt.Errorf("%w, and there is no ledger in %s yet", errNotRunning, e.Home.Data)
 	}
 	return picture{Snapshot: s, heat: heat}, err
 }

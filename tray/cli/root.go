@@ -24,10 +24,11 @@ const (
 
 // Program is what package main hands to the command line.
 type Program struct {
-	Version string
-	Out     io.Writer
-	Err     io.Writer
-	Getenv  func(string) string
+	Version  string
+	HookName string // file name of the hook program, beside this one
+	Out      io.Writer
+	Err      io.Writer
+	Getenv   func(string) string
 	// Serve runs the tower until it is told to stop; with tray, the icon too. It returns what Run
 	// should exit with.
 	Serve func(ctx context.Context, env *Env, tray bool) error

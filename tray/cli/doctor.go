@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tower/core"
+	"tower/core/engine"
+	"tower/core/home"
+	"tower/core/ledger"
+)
+
+// check is one thing doctor looked at.
+type check struct {
+	ID    string `json:"id"`
+	State string `json:"state"` // ok, note, bad
+	Text  string `json:"text"`
+	Fix   string `json:"fix"`
+}
+
+func (e *Env) doctor() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at everything that can be wrong and say how to mend it",
+		Long: `Look at everything that can be wrong and say how to mend it. Exits with 1 when
+something is. With --json: {checks: [{id, state, text, fix}]}, state being ok,
+note (goes on without it) or bad.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list := e.examine(c.Context())
+			bad := false
+			for _, x := range list {
+				bad = bad || x.State == "bad"
+			}
+			if e.JSON {
+				if err := e.print(map[string][]check{"checks": list}); err != nil {
+					return err
+				}
+			} else {
+				for _, x := range list {
+					glyph := map[string]string{"ok": "✓", "note": "–", "bad": "✕"}[x.State]
+					fmt.Fprintf(e.Out, "%s %-12s %s\n", glyph, x.ID, x.Text)
+					if x.Fix != "" && x.State != "ok" {
+						fmt.Fprintf(e.Out, "  %-12s → %s\n", "", x.Fix)
+					}
+				}
+			}
+			if bad {
+				return quiet(ExitError)
+			}
+			return nil
+		},
+	}
+}
+
+// examine makes every check, those of the running tower when there is one.
+func (e *Env) examine(ctx context.Context) []check {
+	var list []check
+	add := func(id, state, text, fix string) { list = append(list, check{id, state, text, fix}) }
+	if err := e.Open(); err != nil {
+		add("settings", "bad", err.Error(), "Mend that line; see installer/README.md for every key.")
+		return list
+	}
+	add("settings", "ok", "config and agents are understood ("+e.Home.ConfigFile()+")", "")
+	var refused *core.Refusal
+	if err := home.CheckPlace(e.Home); errors.As(err, &refused) {
+		add("place", "bad", refused.What+" "+refused.Why, refused.Hint)
+		return list
+	} else if err != nil {
+		add("place", "bad", err.Error(), "Choose another folder with TOWER_HOME.")
+		return list
+	}
+	add("place", "ok", "data lies in "+e.Home.Data, "")
+	e.examineHook(add)
+	var s *core.Snapshot
+	cl, err := e.client()
+	if err == nil {
+		s, err = cl.snapshot(ctx)
+	}
+	switch {
+	case err == nil:
+		add("running", "ok", fmt.Sprintf("pid %d since %s, page %s", cl.PID, clock(cl.Since), s.URL), "")
+	case errors.Is(err, errNotRunning):
+		add("running", "note", "no tower is running; hooks are recorded and read at the next start", "tower, or: tower serve")
+		s = e.examineLedger(ctx, add)
+	default:
+		add("running", "bad", "a tower runs but does not answer: "+err.Error(), "tower restart; its log: "+e.Home.Log())
+	}
+	if s == nil {
+		return list
+	}
+	examineSnapshot(s, add)
+	return list
+}
+
+func (e *Env) examineHook(add func(id, state, text, fix string)) {
+	info, err := os.Stat(e.Home.HookBinary())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		add("hook program", "note", "not in place yet", "tower hooks install")
+	case err != nil:
+		add("hook program", "bad", err.Error(), "Check the permissions of "+e.Home.Bin())
+	case info.Mode()&0o100 == 0:
+		add("hook program", "bad", e.Home.HookBinary()+" may not be executed", "chmod u+x "+e.Home.HookBinary())
+	default:
+		text := e.Home.HookBinary()
+		if log, err := os.Stat(e.Home.HookLog()); err == nil {
+			text += ", last run " + clock(core.InstantOf(log.ModTime()))
+		}
+		add("hook program", "ok", text, "")
+	}
+}
+
+func (e *Env) examineLedger(ctx context.Context, add func(id, state, text, fix string)) *core.Snapshot {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	db, err := ledger.OpenReadOnly(ctx, e.Home.Ledger())
+	if errors.Is(err, ledger.ErrNoLedger) {
+		add("ledger", "note", "none yet", "It is made when the tower first runs.")
+		return nil
+	}
+	if err == nil {
+		err = db.Check(ctx)
+		db.Close()
+	}
+	if err != nil {
+		add("ledger", "bad", err.Error(), "Copies are in "+e.Home.Backup())
+		return nil
+	}
+	add("ledger", "ok", "whole", "")
+	s, _, err := engine.Still(ctx, e.EngineOptions(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		add("ledger", "bad", err.Error(), "")
+		return nil
+	}
+	return s
+}
+
+func examineSnapshot(s *core.Snapshot, add func(id, state, text, fix string)) {
+	installed := 0
+	for _, a := range s.Agents {
+		if !a.Installed {
+			add(string(a.Agent), "note", a.Display+" is not installed: "+a.Why, a.Install)
+			continue
+		}
+		installed++
+		switch a.Hooks.State {
+		case core.HooksInstalled:
+			add(string(a.Agent), "ok", fmt.Sprintf("%s: %d sessions; hooks installed", a.Display, a.Counts.Visible), "")
+		case core.HooksUnreadable:
+			add(string(a.Agent), "bad", a.Display+": hooks unreadable. "+a.Hooks.Reason, "Mend that file; Tower does not touch what it cannot understand.")
+		default:
+			add(string(a.Agent), "note", fmt.Sprintf("%s: hooks %s. %s", a.Display, a.Hooks.State, a.Hooks.Reason), "tower hooks install "+string(a.Agent))
+		}
+	}
+	if installed == 0 {
+		add("agents", "note", "no agent is installed", "Install one of them; the hints are above.")
+	}
+	for _, l := range s.Health.Loops {
+		switch {
+		case l.Error != "":
+			add("loop "+l.Name, "bad", "sick since "+clock(l.Since)+": "+firstLine(l.Error), "It tries again by itself; the log has more.")
+		case l.Behind != "":
+			add("loop "+l.Name, "note", l.Behind, "")
+		}
+	}
+	for _, p := range s.Health.Problems {
+		add(p.ID, "bad", p.Text, p.Fix)
+	}
+	if n := s.Health.BadFiles; n > 0 {
+		add("event files", "note", fmt.Sprintf("%d event files could not be read and were moved to bad/", n), "The reasons are in tower.log; look at them, then remove them.")
+	}
+	if n := s.Health.BadLines; n > 0 {
+		add("transcripts", "note", fmt.Sprintf("%d lines of transcripts are broken; the rest of their files was read", n), "")
+	}
+	if len(s.Health.UnknownTypes) > 0 {
+		add("line types", "note", fmt.Sprintf("%d kinds of lines are not known to this build: %v", len(s.Health.UnknownTypes), s.Health.UnknownTypes), "A newer agent writes them; nothing is lost.")
+	}
+	if s.Health.DiskBuild != "" {
+		add("build", "note", "the program on disk is another build than the one running", "tower restart")
+	}
+}

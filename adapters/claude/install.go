@@ -34,7 +34,11 @@ const hookSeconds = 5
 
 // HookFile returns the person's own settings file.
 func (a *Adapter) HookFile() string {
-	return filepath.Join(a.info.Root, filepath.FromSlash(a.info.HookFile))
+	name := a.info.HookFile
+	if name == "" {
+		name = "settings.json"
+	}
+	return filepath.Join(a.info.Root, filepath.FromSlash(name))
 }
 
 func (a *Adapter) wanted(command string) []jsonedit.Hook {

@@ -57,7 +57,7 @@ func Write(dir string, e *core.Envelope) (name string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("write event: %w", err)
 	}
-	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
+	if err := rename(tmp, filepath.Join(dir, name)); err != nil {
 		os.Remove(tmp)
 		return "", fmt.Errorf("write event: %w", err)
 	}
@@ -86,21 +86,6 @@ func encode(e *core.Envelope) ([]byte, error) {
 	data = append(data, `"payload":`...)
 	data = append(data, e.Payload...)
 	return append(data, '}'), nil
-}
-
-func create(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return err
 }
 
 // ours tells whether Write gives files such a name, with the suffix taken off. Nothing else is ever

@@ -23,7 +23,10 @@ const (
 	// journalLimit is the size the write-ahead log is cut back to after a checkpoint. A reader that
 	// stays open lets it grow past that; it shrinks again once the reader is gone.
 	journalLimit = 16 << 20
-	readers      = 4
+	// cacheKiB is the writer's page cache: the index of turns is written all over, and what does not fit
+	// is read again for every write. A smaller ledger uses less of it.
+	cacheKiB = 16_000
+	readers  = 4
 )
 
 // DB is the ledger. Its methods are safe for concurrent use; writes wait for each other. No read
@@ -63,6 +66,7 @@ func open(ctx context.Context, path, backupDir string, busy time.Duration) (*DB,
 	}
 	d.write = sql.OpenDB(newConnector(uri(path, "rw", busy, "_txlock=immediate", "_journal_mode=WAL", "_synchronous=NORMAL", "_foreign_keys=1"), []string{
 		fmt.Sprintf("journal_size_limit=%d", journalLimit),
+		fmt.Sprintf("cache_size=-%d", cacheKiB),
 		"temp_store=MEMORY",
 		"trusted_schema=OFF",
 	}))
@@ -142,14 +146,18 @@ func (d *DB) Close() error {
 	return d.wrap("close", errors.Join(errs...))
 }
 
-// Checkpoint folds the log into the main file and cuts it to nothing. With a reader at work it does
-// what it can and reports no error: the next one does the rest.
+// Checkpoint folds the log into the main file, cuts it to nothing and gives back the memory that many
+// writes have filled. With a reader at work it does what it can and reports no error: the next one
+// does the rest.
 func (d *DB) Checkpoint(ctx context.Context) error {
 	if d.write == nil {
 		return errReader
 	}
 	var busy, log, done int64
 	err := d.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done)
+	if err == nil {
+		_, err = d.write.ExecContext(ctx, "PRAGMA shrink_memory")
+	}
 	return d.wrap("checkpoint", err)
 }
 

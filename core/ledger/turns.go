@@ -39,7 +39,7 @@ const (
 	findOrigins  = `SELECT origin, session, source, coalesce(opened, '') FROM turn_sources
 		WHERE source IN (SELECT value FROM json_each(?))`
 
-	batchRows   = ` SELECT ?1, value ->> 0, ?2, nullif(value ->> 1, 0), value ->> 2, `
+	batchRows   = ` SELECT ?1, CAST(key AS INTEGER), ?2, nullif(value >> 8, 0), value & 255, `
 	insertOwned = `INSERT INTO turns (session, uid, origin, at, kind, copy)` + batchRows + `0 FROM json_each(?3) WHERE true
 		ON CONFLICT DO NOTHING`
 	// Told again by the same source: the earlier known instant stays, then the smaller kind.
@@ -51,7 +51,7 @@ const (
 		ON CONFLICT (session, uid, origin) DO UPDATE SET at = excluded.at, kind = excluded.kind
 		WHERE (at, kind) IS NOT (excluded.at, excluded.kind)`
 	dropUntold = `DELETE FROM turns WHERE session = ?1 AND origin = ?2
-		AND uid NOT IN (SELECT value ->> 0 FROM json_each(?3)) RETURNING uid`
+		AND uid NOT IN (SELECT CAST(key AS INTEGER) FROM json_each(?3)) RETURNING uid`
 	toldByOrigin = `SELECT uid FROM turns WHERE session = ?1 AND origin = ?2`
 
 	// The rows whose copy is not what the rule says.
@@ -315,18 +315,18 @@ func fold(turns []core.Turn) []core.Turn {
 	return slices.CompactFunc(list, func(a, b core.Turn) bool { return a.UID == b.UID })
 }
 
+// json writes the turns as one object, uid to instant and kind in one number: json_each hands out the
+// two columns of that without looking into a value, which an array for each turn would ask of it.
 func (t *turning) json(turns []core.Turn) string {
-	b := append(t.db.buffer[:0], '[')
+	b := append(t.db.buffer[:0], '{')
 	for i, turn := range turns {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(append(b, '['), turn.UID, 10)
-		b = strconv.AppendInt(append(b, ','), int64(turn.At), 10)
-		b = strconv.AppendInt(append(b, ','), int64(turn.Kind), 10)
-		b = append(b, ']')
+		b = append(strconv.AppendInt(append(b, '"'), turn.UID, 10), '"', ':')
+		b = strconv.AppendInt(b, int64(turn.At)<<8|int64(turn.Kind), 10)
 	}
-	t.db.buffer = append(b, ']')
+	t.db.buffer = append(b, '}')
 	return string(t.db.buffer)
 }
 

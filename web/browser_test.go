@@ -214,7 +214,12 @@ func TestPageSignsInAndFits(t *testing.T) {
 			}
 		}
 	}
-	b.run(`location.hash = 'sessions'`)
+	// The measure itself: what sticks out is found.
+	b.run(`document.body.append(Object.assign(document.createElement('p'), {id: 'probe', textContent: 'x'.repeat(400)})); probe.style.whiteSpace = 'nowrap'; probe.style.overflowWrap = 'normal'`)
+	if len(js[[]string](b, overflowing)) == 0 {
+		t.Error("text that sticks out of the window was not found")
+	}
+	b.run(`probe.remove(); location.hash = 'sessions'`)
 	for _, width := range widths {
 		b.size(width, 900)
 		b.run(`scrollTo(0, 0)`)
@@ -376,8 +381,20 @@ func TestPageTenThousandRows(t *testing.T) {
 			t.Errorf("nothing is drawn at %s", where)
 		}
 	}
-	if got, want := js[string](b, `document.querySelector('.grid').getAttribute('aria-rowcount')`), "10000"; len(got) != len(want) {
-		t.Errorf("aria-rowcount = %s", got)
+	// The row that has the focus keeps it, however far the list is scrolled, and is no second row there.
+	b.run(`document.querySelectorAll('.grid .s')[3].focus(); window.mine = document.activeElement`)
+	b.run(`scrollTo(0, 200000)`)
+	b.frames()
+	if !js[bool](b, `document.activeElement === mine && mine.classList.contains('away')`) {
+		t.Error("scrolling took the focus from the row that had it")
+	}
+	b.do(chromedp.KeyEvent("j"))
+	b.frames()
+	if !js[bool](b, `document.activeElement.matches('.s:not(.away)') && document.activeElement !== mine && document.activeElement.getBoundingClientRect().top > 0 && !document.querySelector('.away')`) {
+		t.Error("the next row was not brought into the window")
+	}
+	if got := js[int](b, `+document.querySelector('.grid').getAttribute('aria-rowcount')`); got < 10000 || got > 10010 {
+		t.Errorf("aria-rowcount = %d", got)
 	}
 	// Typing filters what is loaded and says how much that is.
 	b.run(`document.getElementById("find").focus()`)
@@ -452,6 +469,9 @@ func TestPageWhenTheTowerIsDown(t *testing.T) {
 	}
 	if got := js[string](b, `getComputedStyle(document.querySelector('#notes .no')).borderLeftColor`); got != "rgb(173, 46, 10)" {
 		t.Errorf("banner's edge = %s, want vermilion", got)
+	}
+	if got := js[string](b, `document.title`); got != "Down · Sessions · Tower" {
+		t.Errorf("title = %q", got)
 	}
 	b.frames()
 	b.look("down")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -235,6 +236,16 @@ func picture(now time.Time, n, hidden int) *core.Snapshot {
 		}
 		if i >= n {
 			r.Hidden, r.Nested = core.HiddenNested, ref(true)
+		}
+		switch i {
+		case 10: // the longest name there can be, without a place to break
+			r.Name = strings.Repeat("Überlänge", 22) + "fi"
+		case 11:
+			r.AgentTitle = ""
+		case 12:
+			r.AgentTitle, r.FirstMessage = "", ""
+		case 13:
+			r.AgentTitle, r.FirstMessage, r.Tags = "x", "שלום, fix the right-to-left names", []string{"infra", "night"}
 		}
 		r.TitleText = r.Session.Title()
 		s.Rows = append(s.Rows, r)

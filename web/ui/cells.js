@@ -21,7 +21,7 @@ export function stateCell() {
 
 /** titleCell: the title, and on the same line what is asked or how it began. The first message is never a title. */
 export function titleCell() {
-  const t = h('span', { class: 't' }), tags = h('span'), veiled = h('span', { class: 'chip veiled', hidden: true }, 'hidden'), f = h('span', { class: 'f' });
+  const t = h('span', { class: 't', dir: 'auto' }), tags = h('span'), veiled = h('span', { class: 'chip veiled', hidden: true }, 'hidden'), f = h('span', { class: 'f', dir: 'auto' });
   const node = h('div', { class: 'cut' }, t, veiled, tags, f);
   let shown = '';
   return { node, paint(r) {

@@ -39,19 +39,19 @@ const route = (r, verb) => `/api/sessions/${r.asm_id}/${verb}`;
 const called = r => r.title || r.first_message || 'this session';
 
 export const rename = r => ask({
-  title: 'Rename', label: 'Name', note: 'Empty takes the name away; the agent’s own title shows again.',
-  field: h('input', { class: 'field', maxlength: 200, value: r.name, autocomplete: 'off' }),
+  title: 'Rename: ' + called(r), label: 'Name', note: 'Empty takes the name away; the agent’s own title shows again.',
+  field: h('input', { class: 'field', maxlength: 200, value: r.name, placeholder: r.name ? null : r.title, autocomplete: 'off' }),
   send: v => post(route(r, 'rename'), { name: v }),
 });
 
 export const describe = (r, text) => {
   const field = h('textarea', { class: 'field', rows: 6, maxlength: 4000 });
   field.value = text || '';
-  ask({ title: 'Describe', label: 'What this session is about', note: 'For you and for search. No agent reads it.', field, send: v => post(route(r, 'describe'), { description: v }) });
+  ask({ title: 'Describe: ' + called(r), label: 'What this session is about', note: 'For you and for search. No agent reads it.', field, send: v => post(route(r, 'describe'), { description: v }) });
 };
 
 export const tag = r => ask({
-  title: 'Tag', label: 'Tags, separated by commas', note: 'They replace the ones it has.',
+  title: 'Tag: ' + called(r), label: 'Tags, separated by commas', note: 'They replace the ones it has.',
   field: h('input', { class: 'field', value: r.tags.join(', '), autocomplete: 'off', maxlength: 1300 }),
   send: v => post(route(r, 'tag'), { tags: v.split(',').map(t => t.trim().replace(/^#/, '')).filter(Boolean) }),
 });
@@ -66,7 +66,7 @@ export async function setHidden(r, hidden, notice) {
   }
 }
 
-const list = [['/', 'filter the list'], ['j k', 'next, previous session'], ['Enter', 'open or close the session'], ['x', 'the same, and stay'], ['g s', 'Sessions'], ['g h', 'History'], ['g e', 'Health'], ['t', 'light or dark'], ['Esc', 'close, clear the filter'], ['?', 'this list']];
+const list = [['/', 'filter the list'], ['j k', 'next, previous session'], ['Enter', 'open or close the session'], ['x', 'the same'], ['g s', 'Sessions'], ['g h', 'History'], ['g e', 'Health'], ['t', 'light or dark'], ['Esc', 'close, clear the filter'], ['?', 'this list']];
 
 export function keyList() {
   const d = h('dialog', { 'aria-label': 'Keys' }, head('Keys', () => d.close()), h('div', { class: 'body' },

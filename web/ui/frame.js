@@ -20,7 +20,7 @@ let view = 'sessions', waiting = 0, app = 'Tower', accent = '', downSince = 0, c
 
 /** title is what the tab of the browser says: the number is of those who wait. */
 function title() {
-  const name = tabs.find(t => t[0] === view)[1], text = (waiting ? '(' + waiting + ') ' : '') + name + ' · ' + app;
+  const name = tabs.find(t => t[0] === view)[1], text = (downSince ? 'Down · ' : waiting ? '(' + waiting + ') ' : '') + name + ' · ' + app;
   if (document.title !== text) document.title = text;
 }
 
@@ -69,6 +69,7 @@ const downText = h('span'), downNote = h('div', { class: 'no sick', role: 'alert
 function noteOf(l) {
   const list = [], i = l.import;
   if (downSince) list.push(downNote);
+  if (troubled) list.push(troubleNote);
   if (i.running && i.first) {
     put(importText, i.total ? `First import: ${num(i.done)} of ${num(i.total)} transcripts read.` : 'First import: counting transcripts.');
     importFill.style.width = (i.total ? Math.floor(i.done * 100 / i.total) : 0) + '%';
@@ -80,7 +81,15 @@ function noteOf(l) {
   if (list.length !== notes.childNodes.length || list.some((n, k) => n !== notes.childNodes[k])) notes.replaceChildren(...list);
 }
 
-let last = null;
+let last = null, troubled = false;
+const troubleText = h('span'), troubleNote = h('div', { class: 'no sick', role: 'alert' }, icon('bad'), h('span', null, h('b', null, 'Not read.'), ' ', troubleText));
+
+/** setTrouble shows what the tower answered instead of what was asked for; '' takes it away. */
+export function setTrouble(text) {
+  troubled = !!text;
+  put(troubleText, text);
+  if (last) noteOf(last); else notes.replaceChildren(...(troubled ? [troubleNote] : []));
+}
 
 /** setConnected shows whether the tower answers. since is when it stopped doing so. */
 export function setConnected(ok, since, l) {
@@ -89,10 +98,12 @@ export function setConnected(ok, since, l) {
   if (connected !== ok) {
     connected = ok;
     connection.className = 'link ' + (ok ? 'ok' : 'off');
-    connection.replaceChildren(icon(ok ? 'ok' : 'bad'), h('span', null, ok ? 'Live' : 'Down'));
+    connection.replaceChildren(icon(ok ? 'ok' : 'bad'), h('span', null, ok ? 'Connected' : 'Down'));
     connection.title = ok ? 'The tower answers; this page follows it' : 'The tower does not answer';
     main.classList.toggle('down', !ok);
     main.inert = !ok;
+    for (const bar of [top, dock]) bar.classList.toggle('down-now', !ok);
+    title();
   }
   if (!ok) {
     if (last) noteOf(last); else notes.replaceChildren(downNote);

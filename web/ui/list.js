@@ -16,7 +16,7 @@ export const counters = { renders: 0, built: 0 };
 
 /** makeList builds the grid. make(item) returns {node, paint, tick?, refresh?} for an item {key, kind}. */
 export function makeList(make) {
-  const above = h('div', { class: 'pad0', role: 'presentation' }), below = h('div', { class: 'pad0', role: 'presentation' }), body = h('div', { role: 'rowgroup' }, above, below);
+  const above = h('div', { role: 'presentation' }), below = h('div', { role: 'presentation' }), body = h('div', { class: 'body', role: 'rowgroup' }, above, below);
   const node = h('div', { class: 'grid', role: 'grid', 'aria-label': 'Sessions', 'aria-colcount': 9 }, h('div', { role: 'rowgroup' }, header()), body);
   let items = [], tops = [0], mounted = new Map(), place = new Map();
   const opened = new Map(); // heights of what has been measured
@@ -54,8 +54,13 @@ export function makeList(make) {
     if (!node.isConnected) return;
     const box = body.getBoundingClientRect(), start = at(Math.max(0, -box.top - beyond)), end = Math.min(items.length, at(Math.max(0, innerHeight - box.top + beyond)) + 1);
     const keep = new Map();
-    const focused = document.activeElement && body.contains(document.activeElement) ? document.activeElement.closest('[data-key]') : null;
-    let next = above.nextSibling;
+    const had = document.activeElement, focused = had && body.contains(had) ? had.closest('[data-key]') : null;
+    if (focused) {
+      const i = place.get(focused.dataset.key);
+      focused.classList.toggle('away', i == null || i < start || i >= end);
+    }
+    const past = n => { while (n && n.classList.contains('away')) n = n.nextSibling; return n; };
+    let next = past(above.nextSibling);
     for (let i = start; i < end; i++) {
       const it = items[i];
       let m = mounted.get(it.key);
@@ -67,7 +72,7 @@ export function makeList(make) {
       }
       m.node.setAttribute('aria-rowindex', i + 2);
       keep.set(it.key, m);
-      if (m.node === next) next = next.nextSibling; else body.insertBefore(m.node, next);
+      if (m.node === next) next = past(next.nextSibling); else body.insertBefore(m.node, next);
     }
     for (const [key, m] of mounted) {
       if (keep.has(key)) continue;
@@ -76,6 +81,7 @@ export function makeList(make) {
       m.node.remove();
     }
     mounted = keep;
+    if (focused && focused.isConnected && document.activeElement !== had) had.focus({ preventScroll: true }); // moving a node takes its focus
     above.style.height = (tops[start] || 0) + 'px';
     below.style.height = Math.max(0, tops[items.length] - tops[end]) + 'px';
   }

@@ -12,8 +12,8 @@ const pause = ms => new Promise(done => {
   document.addEventListener('visibilitychange', look);
 });
 
-/** follow never ends. up(live) is called for every answer, down(since) when there is none. */
-export async function follow(up, down) {
+/** follow never ends. up(live) is called for every answer, down(since) when there is none, trouble(text) when it is an error. */
+export async function follow(up, down, trouble) {
   let revision = -1, run = '', build = '', failed = 0, since = 0;
   for (;;) {
     try {
@@ -28,10 +28,11 @@ export async function follow(up, down) {
       if (other || !store.loaded) await load(); else if (moved || store.revision !== revision) await update();
       await pause(document.hidden ? unseen : gap);
     } catch (f) {
-      if (f.status === undefined) throw f; // a mistake in this page, not an answer
       since = since || Date.now();
-      // One request may be cut off by a sleeping laptop; twice is an answer.
-      if (failed++ || f.status) down(since);
+      failed++;
+      if (f.status === undefined) console.error(f); // a mistake in this page, not an answer
+      else if (f.status) trouble(f.sentence);
+      else if (failed > 1) down(since); // one request may be cut off by a sleeping laptop; two are an answer
       await pause(backOff[Math.min(failed - 1, backOff.length - 1)]);
     }
   }

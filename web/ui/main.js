@@ -4,7 +4,7 @@ import { pageKey, toLogin } from './api.js';
 import { sessionsView, sessionsLive, sessionsTick, sessionsShow } from './sessions.js';
 import { historyView, historyShow } from './history.js';
 import { healthView, healthShow, healthHide } from './health.js';
-import { frameLive, frameTick, setConnected, setView, viewOf } from './frame.js';
+import { frameLive, frameTick, setConnected, setTrouble, setView, viewOf } from './frame.js';
 import { follow } from './live.js';
 import { listen } from './keys.js';
 
@@ -32,6 +32,7 @@ function up(l) {
   const first = !told, moved = first || l.revision !== told.revision || l.run !== told.run;
   told = l;
   setConnected(true, 0, l);
+  setTrouble('');
   frameLive(l);
   sessionsLive(l);
   if (moved && current !== 'sessions') go();
@@ -46,7 +47,7 @@ if (pageKey()) {
   setInterval(() => { if (!document.hidden) { const now = Date.now(); sessionsTick(now); frameTick(now); } }, 1000);
   document.addEventListener('visibilitychange', () => { if (!document.hidden) sessionsTick(Date.now()); });
   if (navigator.serviceWorker) navigator.serviceWorker.register('/worker.js').catch(() => { /* the page works without it */ });
-  follow(up, since => setConnected(false, since));
+  follow(up, since => setConnected(false, since), setTrouble);
 } else {
   toLogin();
 }

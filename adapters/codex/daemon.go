@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -138,13 +139,14 @@ func ask(ctx context.Context, path string, ids []string) (map[string]*report, er
 		}
 	}
 	reports := map[string]*report{}
+	answered := make([]bool, len(ids))
 	for left := len(ids); left > 0; {
 		b, err := s.read()
 		if err != nil {
 			return reports, fmt.Errorf("ask codex daemon: %w", err)
 		}
 		var answer struct {
-			ID     json.Number `json:"id"`
+			ID     json.RawMessage `json:"id"`
 			Result struct {
 				Thread *report `json:"thread"`
 			} `json:"result"`
@@ -152,11 +154,14 @@ func ask(ctx context.Context, path string, ids []string) (map[string]*report, er
 		if err := json.Unmarshal(b, &answer); err != nil {
 			continue // a notification of a shape of its own
 		}
-		if n, err := answer.ID.Int64(); err != nil || n < firstRead || n >= int64(firstRead+len(ids)) {
+		n, err := strconv.Atoi(string(answer.ID))
+		if n -= firstRead; err != nil || n < 0 || n >= len(ids) || answered[n] {
 			continue
-		} else if t := answer.Result.Thread; t != nil && t.ID == ids[n-firstRead] {
+		}
+		if t := answer.Result.Thread; t != nil && t.ID == ids[n] {
 			reports[t.ID] = t
 		}
+		answered[n] = true
 		left--
 	}
 	return reports, nil

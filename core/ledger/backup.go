@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -25,13 +26,12 @@ func (d *DB) backup(ctx context.Context, dir, prefix string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("back up ledger: %w", err)
 	}
-	from := d.read
-	if from == nil { // before a migration there are no readers
-		from = d.write
-	}
+	// A connection of its own: the writer's would hold up writes, and a reader's may write nothing, not
+	// even elsewhere.
+	from := sql.OpenDB(newConnector(uri(d.path, "rw", busyTimeout), nil))
 	_, err = from.ExecContext(ctx, "VACUUM INTO ?", uri(target, "rw", busyTimeout))
 	// SQLite does not sync what VACUUM INTO wrote.
-	err = errors.Join(err, f.Sync(), f.Close())
+	err = errors.Join(err, from.Close(), f.Sync(), f.Close())
 	if err != nil {
 		return "", errors.Join(d.wrap("back up", err), os.Remove(target))
 	}

@@ -75,7 +75,7 @@ func checkHeader(path string) error {
 	head := make([]byte, 100)
 	n, err := io.ReadFull(f, head)
 	if err == io.EOF {
-		return nil // empty: a new ledger
+		return ErrNoLedger // empty
 	}
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return err

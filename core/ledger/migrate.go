@@ -88,22 +88,10 @@ func (d *DB) migrate(ctx context.Context, list []migration, backupDir string) er
 	if err != nil {
 		return d.wrap("open", err)
 	}
-	if has > len(list) {
-		return &NewerError{d.path, has, len(list)}
-	}
-	var id, objects int
-	err = errors.Join(d.write.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id),
-		d.write.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&objects))
-	if err != nil {
-		return d.wrap("open", err)
-	}
-	if objects > 0 && (id != applicationID || has == 0) {
-		return d.wrap("open", ErrForeign)
-	}
-	if has == len(list) {
+	if has >= len(list) {
 		return nil
 	}
-	if objects > 0 {
+	if has > 0 {
 		if _, err := d.backup(ctx, backupDir, fmt.Sprintf("ledger-schema%d-", has)); err != nil {
 			return fmt.Errorf("copy before migrating: %w", err)
 		}

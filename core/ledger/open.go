@@ -60,10 +60,19 @@ func open(ctx context.Context, path, backupDir string, busy time.Duration) (*DB,
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
-	d := &DB{path: path, stmts: map[string]*sql.Stmt{}}
-	if err := checkHeader(path); err != nil {
-		return nil, d.wrap("open", err)
+	if err := examine(ctx, path, busy); err != nil && !errors.Is(err, ErrNoLedger) {
+		return nil, err
 	}
+	d := newWriter(path, busy)
+	if err := d.setUp(ctx, backupDir); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.read = openReaders(uri(path, "ro", busy))
+	return d, nil
+}
+
+func newWriter(path string, busy time.Duration) *DB {
+	d := &DB{path: path, stmts: map[string]*sql.Stmt{}}
 	d.write = sql.OpenDB(newConnector(uri(path, "rw", busy, "_txlock=immediate", "_journal_mode=WAL", "_synchronous=NORMAL", "_foreign_keys=1"), []string{
 		fmt.Sprintf("journal_size_limit=%d", journalLimit),
 		fmt.Sprintf("cache_size=-%d", cacheKiB),
@@ -71,11 +80,7 @@ func open(ctx context.Context, path, backupDir string, busy time.Duration) (*DB,
 		"trusted_schema=OFF",
 	}))
 	d.write.SetMaxOpenConns(1)
-	if err := d.setUp(ctx, backupDir); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	d.read = openReaders(uri(path, "ro", busy))
-	return d, nil
+	return d
 }
 
 // OpenReadOnly opens the ledger for a command that runs while no tower does, or beside one. It writes
@@ -88,37 +93,59 @@ func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %q: %w", path, err)
 	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open ledger %q: %w", path, ErrNoLedger)
-	case err != nil:
-		return nil, fmt.Errorf("open ledger: %w", err)
 	}
 	d := &DB{path: path}
-	if err := checkHeader(path); err != nil {
-		return nil, d.wrap("open", err)
-	}
-	d.read = openReaders(uri(path, "ro", busyTimeout))
-	has, err := version(ctx, d.read)
-	if errors.Is(kindOf(err), ErrReadOnly) && !logged(path) {
-		// SQLite makes the log's index even to read, which a folder that cannot be written forbids.
-		// Without a log the main file is all there is, and nobody can be writing it.
-		d.read.Close()
-		d.read = openReaders(uri(path, "ro", busyTimeout, "immutable=1"))
-		has, err = version(ctx, d.read)
-	}
+	has, err := d.look(ctx, busyTimeout)
 	if err == nil && has < latest() {
 		err = &OlderError{path, has, latest()}
-	} else if err == nil && has > latest() {
-		err = &NewerError{path, has, latest()}
-	} else {
-		err = d.wrap("open", err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// examine looks through a reader's eyes at a file that is about to be opened for writing: the very
+// first thing a writer does to a file, the switch to a write-ahead log, changes it, and it may be
+// another program's.
+func examine(ctx context.Context, path string, busy time.Duration) error {
+	d := &DB{path: path}
+	_, err := d.look(ctx, busy)
+	return errors.Join(err, d.Close())
+}
+
+// look opens the readers and returns the schema version of a ledger this build can read.
+func (d *DB) look(ctx context.Context, busy time.Duration) (int, error) {
+	if err := checkHeader(d.path); err != nil {
+		return 0, d.wrap("open", err)
+	}
+	d.read = openReaders(uri(d.path, "ro", busy))
+	has, err := version(ctx, d.read)
+	if errors.Is(kindOf(err), ErrReadOnly) && !logged(d.path) {
+		// SQLite makes the log's index even to read, which a folder that cannot be written forbids.
+		// Without a log the main file is all there is, and nobody can be writing it.
+		d.read.Close()
+		d.read = openReaders(uri(d.path, "ro", busy, "immutable=1"))
+		has, err = version(ctx, d.read)
+	}
+	var id, objects int
+	if err == nil {
+		err = errors.Join(d.read.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id),
+			d.read.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&objects))
+	}
+	switch {
+	case err != nil:
+		return 0, d.wrap("open", err)
+	case objects == 0:
+		return 0, d.wrap("open", ErrNoLedger) // somebody was killed before the first migration
+	case id != applicationID || has == 0:
+		return 0, d.wrap("open", ErrForeign)
+	case has > latest():
+		return 0, &NewerError{d.path, has, latest()}
+	}
+	return has, nil
 }
 
 func openReaders(uri string) *sql.DB {

@@ -55,7 +55,7 @@ func TestFake(t *testing.T) {
 			Name: "a pair and a shared process",
 			Table: adaptertest.NewTable("boot", row(100, 1, "/opt/fake-agent", "fake-agent"), row(101, 100, "/opt/worker", "worker"),
 				row(200, 1, "/opt/fake-agent", "fake-agent", "serve"), row(300, 1, "/opt/fake-agent", "fake-agent")),
-			Fill: func(t *testing.T, root string) {
+			Fill: func(t *testing.T, root string, _ *adaptertest.RecordedTable) {
 				f := adaptertest.NewFake(root)
 				for name, r := range map[string]adaptertest.FakeRecord{
 					"pair":   {PID: 100, Start: 1000, Worker: 101, WorkerAt: 1010, Threads: []adaptertest.FakeThread{{Session: "s1", State: "working"}}},
@@ -67,7 +67,7 @@ func TestFake(t *testing.T) {
 					}
 				}
 			},
-			Spoil: func(t *testing.T, root string) {
+			Spoil: func(t *testing.T, root string, _ *adaptertest.RecordedTable) {
 				if err := os.WriteFile(filepath.Join(root, "registry", "torn.json"), []byte(`{"pid": 1`), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -15,7 +15,7 @@ type Suite struct {
 	New  func(info core.AgentInfo) core.Adapter
 
 	// Hooks is a folder of recorded hook objects, a file each, named EVENT.json or EVENT.more.json
-	// or EVENT-more.json.
+	// or EVENT-more.json: the object itself, or one that holds it as "stdin".
 	Hooks string
 
 	// Fill lays out a root that holds transcripts. Whole says that a source cannot be cut into
@@ -38,10 +38,10 @@ type Suite struct {
 type EvidenceCase struct {
 	Name  string
 	Table *RecordedTable
-	// Fill lays out the agent's records.
-	Fill func(t *testing.T, root string)
+	// Fill lays out the agent's records. It may add to the table what depends on them, such as locks.
+	Fill func(t *testing.T, root string, table *RecordedTable)
 	// Spoil makes one more record, unreadable or half-written, beside the others; nil is no such test.
-	Spoil func(t *testing.T, root string)
+	Spoil func(t *testing.T, root string, table *RecordedTable)
 	// Want are the native ids, in any order; an id driven by two processes stands twice.
 	Want []string
 }

@@ -42,6 +42,9 @@ func (s Suite) recorded(t *testing.T) []recorded {
 		if err := json.Unmarshal(b, &r.object); err != nil {
 			t.Fatalf("%s: %v", f.Name(), err)
 		}
+		if stdin, ok := r.object["stdin"].(map[string]any); ok {
+			r.object = stdin
+		}
 		if _, ok := r.object["session_id"]; ok {
 			all = append(all, r)
 		}

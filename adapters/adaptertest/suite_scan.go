@@ -129,12 +129,12 @@ func (x *told) take(scan core.Scan) {
 func cuts(b []byte) []int {
 	var at []int
 	for i, c := range b {
-		if c == '\n' && len(at) < 60 {
+		if c == '\n' && len(at) < 36 {
 			at = append(at, i, i+1, i+2)
 		}
 	}
-	for i := 1; i <= 40; i++ {
-		at = append(at, len(b)*i/41)
+	for i := 1; i <= 16; i++ {
+		at = append(at, len(b)*i/17)
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)

@@ -26,12 +26,12 @@ func TestSuite(t *testing.T) {
 		Evidence: []adaptertest.EvidenceCase{{
 			Name:  "a window, a one-shot and a background session",
 			Table: table,
-			Fill: func(t *testing.T, root string) {
+			Fill: func(t *testing.T, root string, _ *adaptertest.RecordedTable) {
 				if err := os.CopyFS(root, os.DirFS(mixed)); err != nil {
 					t.Fatal(err)
 				}
 			},
-			Spoil: func(t *testing.T, root string) {
+			Spoil: func(t *testing.T, root string, table *adaptertest.RecordedTable) {
 				write(t, root, 4, []byte(`{"pid": 4, "sess`))
 				write(t, root, 5, nil)
 				table.Put(adaptertest.RecordedProc{Proc: core.Proc{PID: 4, Start: 1}, Exe: testExe}, adaptertest.RecordedProc{Proc: core.Proc{PID: 5, Start: 1}, Exe: testExe})

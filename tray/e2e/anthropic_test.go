@@ -86,15 +86,15 @@ func (q *anthropicRequest) typed() (text string, replies int) {
 		} else {
 			json.Unmarshal(m.Content, &blocks)
 		}
-		result := false
 		var texts []string
 		for _, b := range blocks {
-			result = result || b.Type == "tool_result"
-			if b.Type == "text" && !strings.HasPrefix(strings.TrimSpace(b.Text), "<system-reminder>") {
+			// What the agent adds by itself stands beside or between what was typed.
+			own := strings.HasPrefix(strings.TrimSpace(b.Text), "<system-reminder>") || strings.HasPrefix(b.Text, "[Request interrupted")
+			if b.Type == "text" && !own {
 				texts = append(texts, b.Text)
 			}
 		}
-		if !result && len(texts) > 0 {
+		if len(texts) > 0 {
 			return strings.Join(texts, "\n"), replies
 		}
 	}

@@ -67,20 +67,18 @@ func trustHooks(t *testing.T) {
 	t.Helper()
 	p := st.open(t, st.folder("codex"), st.codex, noDaemon)
 	until(t, 40*time.Second, "Codex's review of new hooks", func() bool { return p.shows(`(?i)hooks need review`) })
-	if p.shows(`2\. *Trust all`) {
-		p.keys(t, "2")
-	} else {
-		p.keys(t, "Down", "Enter")
-	}
 	trusted := func() bool {
 		b, _ := os.ReadFile(filepath.Join(st.home, ".codex", "config.toml"))
 		return strings.Contains(string(b), "trusted_hash")
 	}
-	began := time.Now()
+	until(t, 10*time.Second, "the choice to trust all", func() bool { return p.shows(`2\. *Trust all`) })
+	p.keys(t, "2")
+	var pressed time.Time
 	until(t, 20*time.Second, "the trust in Codex's configuration", func() bool {
-		if time.Since(began) > time.Second && !trusted() && p.shows(`(?i)hooks need review`) {
+		// The number may choose, or only move the mark; Enter is pressed while the question stands.
+		if time.Since(pressed) > time.Second && p.shows(`› *2\. *Trust all`) {
 			p.keys(t, "Enter")
-			began = time.Now()
+			pressed = time.Now()
 		}
 		return trusted()
 	})

@@ -31,9 +31,9 @@ func claudeLife(t *testing.T) {
 	id := c.native
 	w.becomes(t, soon, claudeAgent, id, "live", func(r core.Row) bool { return r.Status == core.StatusLive })
 	c.ready(t)
-	row := w.becomes(t, soon, claudeAgent, id, "idle", pill(core.PillIdle, ""))
-	if p := row.Live.Proc; p.PID != c.proc.pid || p.Start != c.proc.start || !row.Live.Proven {
-		t.Errorf("the live session's process is %+v (proven: %v), want %d started at %d", p, row.Live.Proven, c.proc.pid, c.proc.start)
+	row := w.becomes(t, soon, claudeAgent, id, "idle and proven", func(r core.Row) bool { return pill(core.PillIdle, "")(r) && r.Live.Proven })
+	if p := row.Live.Proc; p.PID != c.proc.pid || p.Start != c.proc.start {
+		t.Errorf("the live session's process is %+v, want %d started at %d", p, c.proc.pid, c.proc.start)
 	}
 	if row.CWD != st.folder("claude") {
 		t.Errorf("cwd = %q, want %q", row.CWD, st.folder("claude"))
@@ -70,6 +70,7 @@ func claudeLife(t *testing.T) {
 	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows("Do you want to proceed") })
 	w.becomes(t, soon, claudeAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
 	c.keys(t, "Escape")
+	until(t, 10*time.Second, "Claude Code idle by its own record", func() bool { return c.says("idle") })
 	w.becomes(t, soon, claudeAgent, id, "idle after Esc", pill(core.PillIdle, ""))
 
 	ask(t, w, c.terminal, id, "BGWORK please")
@@ -111,9 +112,9 @@ func codexLife(t *testing.T) {
 	id := c.native
 	w.becomes(t, soon, codexAgent, id, "live", func(r core.Row) bool { return r.Status == core.StatusLive })
 	c.ready(t)
-	row := w.becomes(t, soon, codexAgent, id, "idle", pill(core.PillIdle, ""))
-	if p := row.Live.Proc; p.PID != c.proc.pid || p.Start != c.proc.start || !row.Live.Proven || row.Live.Shared {
-		t.Errorf("the live session's process is %+v (proven %v, shared %v), want %d started at %d, its own", p, row.Live.Proven, row.Live.Shared, c.proc.pid, c.proc.start)
+	row := w.becomes(t, soon, codexAgent, id, "idle and proven", func(r core.Row) bool { return pill(core.PillIdle, "")(r) && r.Live.Proven })
+	if p := row.Live.Proc; p.PID != c.proc.pid || p.Start != c.proc.start || row.Live.Shared {
+		t.Errorf("the live session's process is %+v (shared %v), want %d started at %d, its own", p, row.Live.Shared, c.proc.pid, c.proc.start)
 	}
 
 	ask(t, w, c.terminal, id, "DOWORK please")

@@ -65,6 +65,10 @@ func newStage() (*stage, error) {
 	if s.short, err = os.MkdirTemp("/tmp", "tw"); err != nil {
 		return nil, err
 	}
+	// A server that ends with its last pane ends in the moment the next one is opened.
+	if err := os.WriteFile(filepath.Join(s.dir, "tmux.conf"), []byte("set -g exit-empty off\n"), 0o600); err != nil {
+		return nil, err
+	}
 	s.node = "/usr/bin"
 	if node, err := exec.LookPath("node"); err == nil {
 		s.node = filepath.Dir(node)
@@ -162,6 +166,8 @@ func (s *stage) env(more ...string) []string {
 		tagName + "=" + s.tag,
 		"ANTHROPIC_BASE_URL=" + s.anthropic.URL, "ANTHROPIC_API_KEY=" + fakeKey,
 		"MOCK_API_KEY=sk-fake",
+		// Without these Claude Code looks for the network for seconds before it begins.
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 	}, more...)
 }
 

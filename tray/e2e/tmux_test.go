@@ -23,7 +23,7 @@ type terminal struct {
 }
 
 func (s *stage) tmux(args ...string) (string, error) {
-	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.short, "tmux"), "-f", "/dev/null"}, args...)...)
+	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.short, "tmux"), "-f", filepath.Join(s.dir, "tmux.conf")}, args...)...)
 	cmd.Env = s.env()
 	cmd.Dir = s.dir
 	var stderr bytes.Buffer

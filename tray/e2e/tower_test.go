@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,9 +140,28 @@ func (w *tower) ended() bool {
 func (w *tower) stop(t testing.TB) {
 	t.Helper()
 	w.must(t, "stop")
-	until(t, 10*time.Second, "the tower's end after stop", w.ended)
+	w.ends(t, "stop")
+}
+
+// ends waits for the tower's own orderly end. One that does not come is made to tell where it hangs.
+func (w *tower) ends(t testing.TB, by string) {
+	t.Helper()
+	began := time.Now()
+	for !w.ended() {
+		if time.Since(began) > 20*time.Second {
+			w.cmd.Process.Signal(syscall.SIGQUIT)
+			<-w.done
+			out, _ := os.ReadFile(filepath.Join(w.home, "serve.out"))
+			t.Fatalf("the tower does not end by %s; it was here:\n%s", by, out[strings.LastIndex(string(out), "SIGQUIT"):])
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Logf("the tower ended %.2f s after %s", time.Since(began).Seconds(), by)
 	if w.err != nil {
-		t.Errorf("the tower ended with %v after stop", w.err)
+		t.Errorf("the tower ended with %v after %s", w.err, by)
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("the tower took %.1f s to end by %s", took.Seconds(), by)
 	}
 }
 

@@ -79,7 +79,7 @@ func (s Suite) decode(t *testing.T) {
 				t.Fatalf("Decode: %v", err)
 			}
 			if e.ID != env.EventID || e.At != env.TS || e.Agent != s.Info.Agent || e.Native == "" || e.Name != r.event {
-				t.Errorf("Decode = %+v: id, instant, agent, session or name is missing", e)
+				t.Errorf("Decode = %s %s %s %s %s: id, instant, agent, session or name is missing", e.ID, e.At, e.Agent, e.Native, e.Name)
 			}
 			if !slices.Contains(hookKinds, e.Kind) {
 				t.Errorf("Decode tells %q, which is none of a hook's kinds", e.Kind)
@@ -88,17 +88,17 @@ func (s Suite) decode(t *testing.T) {
 				t.Errorf("Decode tells kind %q and waits for %q", e.Kind, e.Wait)
 			}
 			if e.Proc.Known() || e.Alive || e.Nested != nil {
-				t.Errorf("Decode judged the process: %+v", e)
+				t.Errorf("Decode judged the process: %+v, alive %v, nested %v", e.Proc, e.Alive, e.Nested)
 			}
 			again, err := a.Decode(env)
 			if err != nil || !cmp.Equal(again, e) {
 				t.Errorf("Decode twice differs: %v %s", err, cmp.Diff(e, again))
 			}
 			s.refused(t, a, r)
-			s.wins(t, a, r)
+			s.fills(t, a, r)
 		})
 	}
-	hostile := []string{`null`, `[]`, `7`, `"x"`, `{}`, `{"session_id":7}`, `{"session_id":"a","tool_input":[1],"background_tasks":"x"}`}
+	hostile := []string{`null`, `[]`, `7`, `"x"`, `{}`, `{"session_id":7}`, `{"session_id":"some-session","tool_input":[1],"background_tasks":"x"}`}
 	for _, payload := range hostile {
 		for _, event := range []string{"SessionStart", "Stop", "PermissionRequest", "start", "wait", "", "\x00"} {
 			id := "some-session"
@@ -127,14 +127,18 @@ func (s Suite) refused(t *testing.T, a core.Adapter, r recorded) {
 	}
 }
 
-// wins shows that what the hook recorded in the envelope is used.
-func (s Suite) wins(t *testing.T, a core.Adapter, r recorded) {
+// fills shows that what only the envelope tells is used: the launch's token, and the session when the
+// hook could read it and the payload is lost.
+func (s Suite) fills(t *testing.T, a core.Adapter, r recorded) {
 	t.Helper()
 	env := r.envelope(t, s.Info.Agent)
-	token, cwd := "the-token", "/recorded/folder"
-	env.LaunchToken, env.CWD = &token, &cwd
-	e, err := a.Decode(env)
-	if err != nil || e.LaunchToken != token || e.CWD != cwd {
-		t.Errorf("Decode = %+v, %v: launch token or folder of the envelope is lost", e, err)
+	token, id := "the-token", "the-session"
+	env.LaunchToken = &token
+	if e, err := a.Decode(env); err != nil || e.LaunchToken != token {
+		t.Errorf("Decode tells the launch token %q, %v, want %q", e.LaunchToken, err, token)
+	}
+	env.Payload, env.AgentSessionID = nil, &id
+	if e, err := a.Decode(env); err != nil || e.Native != id {
+		t.Errorf("Decode without a payload is of %q, %v, want %q", e.Native, err, id)
 	}
 }

@@ -177,7 +177,7 @@ func (s *Server) getIcon(w http.ResponseWriter, _ *http.Request) error {
 
 func (s *Server) getWorker(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; frame-ancestors 'none'")
 	still(w, "text/javascript; charset=utf-8", s.doc.worker)
 	return nil
 }

@@ -78,6 +78,21 @@ func start(t testing.TB, f *fakeEngine, change ...func(*Options)) *tower {
 	return w
 }
 
+// until waits for a condition that another goroutine brings about.
+func (w *tower) until(ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	late := time.After(10 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			w.t.Fatal("it never came to that")
+		}
+	}
+}
+
 // said is an answer read whole.
 type said struct {
 	Code   int

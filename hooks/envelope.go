@@ -13,7 +13,8 @@ import (
 
 const (
 	maxAncestors = 8
-	maxToken     = 200 // bytes of a launch token
+	maxToken     = 200     // bytes of a launch token
+	maxAgents    = 1 << 20 // bytes of the prepared list
 )
 
 // envelope fills in what the payload and the environment tell. What is not known stays null.
@@ -28,7 +29,7 @@ func (c *call) envelope(told map[string]string) *core.Envelope {
 		TranscriptPath: first(told["transcript_path"]),
 		Source:         first(told["source"], told["reason"]),
 		SessionName:    first(name(os.Getenv("TOWER_NAME"))),
-		BootID:         first(proc.Boot()),
+		BootID:         first(c.boot),
 		Entrypoint:     first(entrypoint(c.agent)),
 	}
 	if token := os.Getenv("TOWER_LAUNCH"); len(token) <= maxToken {
@@ -80,17 +81,17 @@ type ancestry struct {
 	known   bool
 }
 
-// findAncestry looks beside the reading of the input. It may never answer: a process that is stuck
-// in the kernel can hold up whoever reads its arguments.
-func findAncestry(h home.Home, agent core.Agent) <-chan ancestry {
+// findAncestry begins to look, beside the reading of the input. It may never answer: a process that
+// is stuck in the kernel holds up whoever reads its arguments.
+func findAncestry(h home.Home, agent core.Agent, boot string) <-chan ancestry {
 	found := make(chan ancestry, 1)
 	go func() {
 		defer func() { _ = recover() }()
 		a := ancestry{chain: proc.Ancestors(os.Getpid(), maxAncestors)}
 		var agents []core.AgentInfo
-		if b, err := os.ReadFile(h.PreparedAgents()); err == nil && json.Unmarshal(b, &agents) == nil {
+		if b, err := readSmall(h.PreparedAgents(), maxAgents); err == nil && json.Unmarshal(b, &agents) == nil {
 			a.known = true
-			a.lineage = core.ReadAncestry(proc.Boot(), agents, agent, a.chain, nil)
+			a.lineage = core.ReadAncestry(boot, agents, agent, a.chain, nil)
 		}
 		found <- a
 	}()
@@ -99,18 +100,10 @@ func findAncestry(h home.Home, agent core.Agent) <-chan ancestry {
 
 // addAncestry waits for the ancestry as long as there is time, and then does without.
 func (c *call) addAncestry(e *core.Envelope, found <-chan ancestry) {
-	timer := time.NewTimer(c.left(ancestryDeadline))
-	defer timer.Stop()
-	var a ancestry
-	select {
-	case a = <-found:
-	default:
-		select {
-		case a = <-found:
-		case <-timer.C:
-			c.note("no ancestry: it took too long")
-			return
-		}
+	a, ok := await(found, c.until(ancestryDeadline))
+	if !ok {
+		c.note("no ancestry: it took too long")
+		return
 	}
 	e.Ancestors = a.chain
 	if !a.known || !a.lineage.Proc.Known() {
@@ -118,4 +111,21 @@ func (c *call) addAncestry(e *core.Envelope, found <-chan ancestry) {
 	}
 	e.AgentPID, e.AgentProcStart = &a.lineage.Proc.PID, &a.lineage.Proc.Start
 	e.Nested, e.PIDShared = a.lineage.Nested, &a.lineage.Shared
+}
+
+// await takes an answer that is there, or waits for it until the deadline. What is there needs no
+// timer, and the first timer of a program costs a thread.
+func await[T any](answer <-chan T, deadline time.Time) (T, bool) {
+	if len(answer) > 0 {
+		return <-answer, true
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case a := <-answer:
+		return a, true
+	case <-timer.C:
+		var none T
+		return none, false
+	}
 }

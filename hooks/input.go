@@ -4,76 +4,33 @@ import (
 	"bytes"
 	"io"
 	"strconv"
-	"sync"
-	"time"
 )
 
 // maxPayload is the most that is kept of a payload. What comes behind it is read all the same, because
 // an agent that finds its pipe closed may call the hook broken.
 const maxPayload = 4 << 20
 
-// input reads one JSON value. It never waits for the end of the stream: agents keep it open. The end
-// is where the value's brackets close, and the scan for it goes on where it stopped, since scanning
-// from the start after each read would be quadratic.
+// input collects one JSON value. It never waits for the end of the stream: agents keep it open. The
+// end is where the value's brackets close, and the scan for it goes on where it stopped, since
+// scanning from the start after each read would be quadratic.
 type input struct {
-	done chan struct{} // closed when the value is whole or the stream has ended
-
-	mu   sync.Mutex
 	buf  []byte // as far as maxPayload
 	size int    // of the whole stream so far
 	scan scanner
 	err  error
 }
 
-func readInput(r io.Reader) *input {
-	in := &input{done: make(chan struct{})}
-	go in.read(r)
-	return in
-}
-
-func (in *input) read(r io.Reader) {
-	defer close(in.done)
-	defer func() { _ = recover() }()
-	buf := make([]byte, 8<<10)
-	for {
-		n, err := r.Read(buf)
-		in.mu.Lock()
-		keep := min(n, maxPayload-len(in.buf))
-		in.buf = append(in.buf, buf[:keep]...)
-		in.size += n
-		whole := in.scan.feed(buf[:n])
-		in.err = err
-		in.mu.Unlock()
-		if whole || err != nil {
-			return
-		}
-		if n == len(buf) && n < 256<<10 {
-			buf = make([]byte, 4*len(buf))
-		}
-	}
-}
-
-// wait returns when the value is whole, the stream has ended, or the time is up.
-func (in *input) wait(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-in.done:
-	case <-timer.C:
-	}
-}
-
-// seen returns the bytes so far.
-func (in *input) seen() []byte {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.buf[:len(in.buf):len(in.buf)]
+// take keeps what a read of the stream returned, and tells whether another one is wanted.
+func (in *input) take(b []byte, err error) bool {
+	keep := min(len(b), maxPayload-len(in.buf))
+	in.buf = append(in.buf, b[:keep]...)
+	in.size += len(b)
+	in.err = err
+	return !in.scan.feed(b) && err == nil
 }
 
 // payload returns the value, or why there is none.
 func (in *input) payload() (value []byte, missing string) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
 	switch {
 	case in.scan.whole() && in.scan.end <= len(in.buf):
 		return in.buf[in.scan.start:in.scan.end:in.scan.end], ""

@@ -50,18 +50,7 @@ func word(s string) string {
 // looks once more whether the path still means the file it measured; the later of the two finds the
 // new small one and leaves it.
 func appendLine(path, line string) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	f.WriteString(line)
-	mine, err := f.Stat()
-	if err != nil || mine.Size() < maxLog {
-		return
-	}
-	now, err := os.Lstat(path)
-	if err == nil && os.SameFile(mine, now) {
+	if appendTo(path, line, maxLog) {
 		os.Rename(path, path+".1")
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"tower/core"
 	"tower/core/home"
 	"tower/core/inbox"
+	"tower/core/proc"
 )
 
 // How long after its start the hook still waits for what.
@@ -64,6 +65,7 @@ type call struct {
 	agent core.Agent
 	event string
 	id    string
+	boot  string
 	notes []string // what the log line says besides
 }
 
@@ -71,14 +73,15 @@ type call struct {
 func (c *call) run() {
 	defer c.settle()
 	c.id = core.UUID4()
-	ancestry := findAncestry(c.home, c.agent)
-	in := readInput(os.Stdin)
-	in.wait(c.left(inputDeadline))
+	c.boot = proc.Boot()
+	ancestry := findAncestry(c.home, c.agent, c.boot)
+	var in input
+	in.read(os.Stdin, c.until(inputDeadline))
 	payload, missing := in.payload()
 	if missing != "" {
 		c.note("no payload: " + missing)
 	}
-	told := fields(in.seen())
+	told := fields(in.buf)
 	if !plain(c.event) && plain(told["hook_event_name"]) {
 		c.event = told["hook_event_name"]
 	}
@@ -128,9 +131,7 @@ func (c *call) write(e *core.Envelope) bool {
 	return true
 }
 
-func (c *call) left(deadline time.Duration) time.Duration {
-	return deadline - time.Since(c.began)
-}
+func (c *call) until(deadline time.Duration) time.Time { return c.began.Add(deadline) }
 
 func (c *call) note(s string) { c.notes = append(c.notes, s) }
 

@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // maxRules is the most the hook prints; more than a pipe holds could make it wait for its reader.
@@ -24,19 +22,17 @@ func (c *call) printRules(cwd string) {
 		defer func() { _ = recover() }()
 		repository <- repositoryName(cwd)
 	}()
-	timer := time.NewTimer(c.left(rulesDeadline))
-	defer timer.Stop()
 	paths := []string{c.home.PreparedRules(c.agent)}
-	select {
-	case name := <-repository:
-		if name != "" {
-			paths = []string{c.home.PreparedProject(c.agent, name), paths[0]}
-		}
-	case <-timer.C:
+	name, ok := await(repository, c.until(rulesDeadline))
+	switch {
+	case !ok:
 		c.note("the session's folder does not answer")
+	case name != "":
+		paths = []string{c.home.PreparedProject(c.agent, name), paths[0]}
 	}
 	for _, path := range paths {
-		rules, err := readRules(path)
+		// Whole or not at all: half of it may be no valid answer to the agent.
+		rules, err := readSmall(path, maxRules)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -44,26 +40,12 @@ func (c *call) printRules(cwd string) {
 			err = emit(rules)
 		}
 		if err != nil {
-			c.note("no rules: " + err.Error())
+			c.note("no rules: " + path + ": " + err.Error())
 		} else if len(rules) > 0 {
 			c.note("rules of " + strconv.Itoa(len(rules)) + " bytes")
 		}
 		return
 	}
-}
-
-// readRules reads a file whole or not at all: half of it may be no valid answer to the agent.
-func readRules(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxRules+1))
-	if err == nil && len(b) > maxRules {
-		err = errors.New(path + " has more than " + strconv.Itoa(maxRules) + " bytes")
-	}
-	return b, err
 }
 
 // emit writes to standard output past the os package, which ends the program by a signal when the
@@ -115,12 +97,7 @@ func folderName(dir string) string {
 // mainRepository follows the .git file of a worktree, "gitdir: MAIN/.git/worktrees/NAME". That of a
 // submodule leads elsewhere, and it is a repository of its own.
 func mainRepository(dir string) string {
-	f, err := os.Open(filepath.Join(dir, ".git"))
-	if err != nil {
-		return dir
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 16<<10))
+	b, err := readSmall(filepath.Join(dir, ".git"), 16<<10)
 	if err != nil {
 		return dir
 	}

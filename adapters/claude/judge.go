@@ -35,6 +35,7 @@ type judge struct {
 
 	seen     map[int64]struct{} // memory.Seen, as a set
 	turns    []core.Turn        // found by this scan
+	uses     []use              // of one answer, kept for its memory
 	takeBack bool               // a turn that an earlier scan found is none
 }
 

@@ -37,20 +37,42 @@ func (j *judge) assistant(e *entry) {
 	if !e.side {
 		j.settle()
 	}
-	var model, id, usage, content []byte
-	jsonl.Object(e.message, func(key, val []byte) bool {
+	var model, id, usage []byte
+	used := j.uses[:0]
+	jsonl.Enter(e.message, func(key, from []byte) []byte {
+		switch string(key) {
+		case "model", "id", "usage":
+		case "content":
+			used = used[:0]
+			rest, ok := jsonl.EnterArray(from, func(from []byte) []byte {
+				u, rest := readUse(from)
+				if u.tool {
+					used = append(used, u)
+				}
+				return rest
+			})
+			if !ok {
+				return nil
+			}
+			return rest
+		default:
+			return nil
+		}
+		val, rest, ok := jsonl.Skip(from)
+		if !ok {
+			return nil
+		}
 		switch string(key) {
 		case "model":
 			model = val
 		case "id":
 			id = val
-		case "usage":
+		default:
 			usage = val
-		case "content":
-			content = val
 		}
-		return true
+		return rest
 	})
+	j.uses = used
 	name := inner(model)
 	if e.failed || string(name) == synthetic {
 		return
@@ -71,11 +93,8 @@ func (j *judge) assistant(e *entry) {
 		}
 		*c.Context, c.Stale = n, false
 	}
-	if jsonl.KindOf(content) == jsonl.KindArray {
-		jsonl.Array(content, func(block []byte) bool {
-			j.block(e, block)
-			return true
-		})
+	for _, u := range used {
+		j.use(e, u)
 	}
 }
 
@@ -92,46 +111,75 @@ func contextSize(usage []byte) (sum int64) {
 	return sum
 }
 
-// block takes one block of an answer: the skills run and the folders named.
-func (j *judge) block(e *entry, block []byte) {
-	var kind, id, name, input []byte
-	jsonl.Object(block, func(key, val []byte) bool {
+// use is one run of a tool: slices of the line.
+type use struct {
+	tool                 bool
+	id, name             []byte
+	file, notebook, path []byte // of its input
+	skill, slash         []byte
+}
+
+// readUse reads one block of an answer; tool is false for one that runs none.
+func readUse(from []byte) (u use, rest []byte) {
+	field := func(into *[]byte, from []byte) []byte {
+		val, rest, ok := jsonl.Skip(from)
+		if !ok {
+			return nil
+		}
+		*into = val
+		return rest
+	}
+	var kind []byte
+	rest, ok := jsonl.Enter(from, func(key, from []byte) []byte {
 		switch string(key) {
 		case "type":
-			kind = val
+			return field(&kind, from)
 		case "id":
-			id = val
+			return field(&u.id, from)
 		case "name":
-			name = val
+			return field(&u.name, from)
 		case "input":
-			input = val
-		}
-		return true
-	})
-	if !jsonl.Is(kind, "tool_use") {
-		return
-	}
-	if jsonl.Is(name, "Skill") {
-		j.skillRun(e, inner(id), input)
-		return
-	}
-	var dirs [3]string
-	jsonl.Object(input, func(key, val []byte) bool {
-		switch string(key) {
-		case "file_path":
-			dirs[0] = parentOf(jsonl.Text(val))
-		case "notebook_path":
-			dirs[1] = parentOf(jsonl.Text(val))
-		case "path":
-			if p := jsonl.Text(val); absolute(p) {
-				dirs[2] = trimSlash(p)
-			} else {
-				dirs[2] = ""
+			u.file, u.notebook, u.path, u.skill, u.slash = nil, nil, nil, nil, nil
+			rest, ok := jsonl.Enter(from, func(key, from []byte) []byte {
+				switch string(key) {
+				case "file_path":
+					return field(&u.file, from)
+				case "notebook_path":
+					return field(&u.notebook, from)
+				case "path":
+					return field(&u.path, from)
+				case "skill":
+					return field(&u.skill, from)
+				case "command":
+					return field(&u.slash, from)
+				}
+				return nil
+			})
+			if !ok {
+				return nil
 			}
+			return rest
 		}
-		return true
+		return nil
 	})
-	if dirs == [3]string{} || !fresh(&j.Tools, inner(id)) {
+	u.tool = jsonl.Is(kind, "tool_use")
+	if !ok {
+		return u, nil
+	}
+	return u, rest
+}
+
+// use counts a skill run or the folders named.
+func (j *judge) use(e *entry, u use) {
+	if jsonl.Is(u.name, "Skill") {
+		j.skillRun(e, u)
+		return
+	}
+	dirs := [...]string{parentOf(jsonl.Text(u.file)), parentOf(jsonl.Text(u.notebook)), ""}
+	if p := jsonl.Text(u.path); absolute(p) {
+		dirs[2] = trimSlash(p)
+	}
+	if dirs == [3]string{} || !fresh(&j.Tools, inner(u.id)) {
 		return
 	}
 	for _, dir := range dirs {
@@ -142,12 +190,13 @@ func (j *judge) block(e *entry, block []byte) {
 }
 
 // skillRun counts a skill that the model ran.
-func (j *judge) skillRun(e *entry, id, input []byte) {
-	skill := jsonl.Text(jsonl.Get(input, "skill"))
+func (j *judge) skillRun(e *entry, u use) {
+	skill := jsonl.Text(u.skill)
 	if skill == "" {
-		skill, _, _ = strings.Cut(jsonl.Text(jsonl.Get(input, "command")), " ")
+		skill, _, _ = strings.Cut(jsonl.Text(u.slash), " ")
 	}
 	skill = cut(strings.TrimPrefix(skill, "/"), nameLimit)
+	id := inner(u.id)
 	if skill == "" || len(id) > 0 && !j.first(hashOf("tool", string(id))) {
 		return
 	}

@@ -36,7 +36,7 @@ func (j *judge) user(e *entry) {
 	if j.sub || e.side || e.summary || jsonl.KindOf(e.message) != jsonl.KindObject {
 		return
 	}
-	b := readBody(jsonl.Get(e.message, "content"))
+	b := messageBody(e.message)
 	text := unwrap(b.text)
 	switch {
 	case b.result:
@@ -127,38 +127,73 @@ func (j *judge) uid(e *entry, text string) int64 {
 	return hashOf(string(j.agent), string(inner(e.session)), e.at.String(), text)
 }
 
-// readBody reads the content of a message, a string or an array of blocks.
-func readBody(content []byte) (b body) {
-	if jsonl.KindOf(content) != jsonl.KindArray {
-		b.text, _ = jsonl.Head(content, promptLimit)
-		return b
-	}
-	jsonl.Array(content, func(block []byte) bool {
-		var kind, text []byte
-		jsonl.Object(block, func(key, val []byte) bool {
-			switch string(key) {
-			case "type":
-				kind = val
-			case "text":
-				text = val
-			}
-			return true
-		})
-		switch string(inner(kind)) {
-		case "tool_result":
-			b.result = true
-		case "image", "document":
-			b.other = true
-		case "text":
-			s, _ := jsonl.Head(text, promptLimit)
-			if b.text != "" {
-				b.text += "\n"
-			}
-			b.text += s
+// messageBody reads the content of a message.
+func messageBody(message []byte) (b body) {
+	jsonl.Enter(message, func(key, from []byte) []byte {
+		if string(key) != "content" {
+			return nil
 		}
-		return true
+		b = body{}
+		return b.read(from)
 	})
 	return b
+}
+
+// readBody reads content, a string or an array of blocks.
+func readBody(content []byte) (b body) {
+	b.read(content)
+	return b
+}
+
+func (b *body) read(from []byte) (rest []byte) {
+	if jsonl.KindOf(from) != jsonl.KindArray {
+		val, rest, ok := jsonl.Skip(from)
+		if !ok {
+			return nil
+		}
+		b.text, _ = jsonl.Head(val, promptLimit)
+		return rest
+	}
+	rest, ok := jsonl.EnterArray(from, b.block)
+	if !ok {
+		return nil
+	}
+	return rest
+}
+
+func (b *body) block(from []byte) (rest []byte) {
+	var kind, text []byte
+	rest, ok := jsonl.Enter(from, func(key, from []byte) []byte {
+		if string(key) != "type" && string(key) != "text" {
+			return nil
+		}
+		val, rest, ok := jsonl.Skip(from)
+		if !ok {
+			return nil
+		}
+		if string(key) == "type" {
+			kind = val
+		} else {
+			text = val
+		}
+		return rest
+	})
+	if !ok {
+		return nil
+	}
+	switch string(inner(kind)) {
+	case "tool_result":
+		b.result = true
+	case "image", "document":
+		b.other = true
+	case "text":
+		s, _ := jsonl.Head(text, promptLimit)
+		if b.text != "" {
+			b.text += "\n"
+		}
+		b.text += s
+	}
+	return rest
 }
 
 // wrappers are the tags that the client puts around what it adds to a prompt; tags that end with

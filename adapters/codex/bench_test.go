@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -92,9 +93,9 @@ func BenchmarkEvidence50(b *testing.B) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			b.Fatal(err)
 		}
-		print, err := fingerprint(path)
-		if err != nil {
-			b.Fatal(err)
+		print, ok := jsonl.Fingerprint(path)
+		if !ok {
+			b.Fatal("no fingerprint of " + path)
 		}
 		tab.add(100+i, 1, native, native)
 		tab.locks = append(tab.locks, core.Lock{PID: 100 + i, Device: print.Device, Inode: print.Inode})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -90,9 +91,9 @@ func (a *Adapter) held(t core.Table) (map[int][]lock, error) {
 		if !ok || !core.IsUUID(id) {
 			continue // .coordination.lock, and whatever else may come
 		}
-		print, err := fingerprint(filepath.Join(a.locks(), e.Name()))
-		if err != nil {
-			continue
+		print, ok := jsonl.Fingerprint(filepath.Join(a.locks(), e.Name()))
+		if !ok || print.Inode == 0 {
+			continue // gone, or a system that does not number files
 		}
 		files[file{print.Device, print.Inode}] = lock{id, print}
 	}

@@ -43,10 +43,12 @@ func (j *judge) item(payload []byte) {
 	case "message":
 		j.message(payload)
 	case "function_call":
-		m := fields(payload, "name", "arguments")
+		var m pick
+		m.from(payload, "name", "arguments")
 		j.call(m[0], m[1])
 	case "custom_tool_call":
-		m := fields(payload, "name", "input")
+		var m pick
+		m.from(payload, "name", "input")
 		j.call(m[0], m[1])
 	default:
 		if !itemKinds[string(name)] && len(name) > 0 {
@@ -55,10 +57,14 @@ func (j *judge) item(payload []byte) {
 	}
 }
 
+// skillKind labels the text of a skill that a person chose.
+const skillKind = "skills.selected_skill_instructions"
+
 // message judges what went to the model as the user's. The newest generation says of each part what
 // it is; before that only the text itself tells machine from person.
 func (j *judge) message(payload []byte) {
-	m := fields(payload, "role", "content", "internal_chat_message_metadata_passthrough", "id")
+	var m pick
+	m.from(payload, "role", "content", "internal_chat_message_metadata_passthrough")
 	if !jsonl.Is(m[0], "user") {
 		return
 	}
@@ -80,15 +86,22 @@ func (j *judge) message(payload []byte) {
 			kind = kinds[i]
 		}
 		i++
-		text, isText := jsonl.String(val)
-		if !isText {
-			text, isText = jsonl.String(jsonl.Get(val, "text"))
+		raw := val
+		if jsonl.KindOf(val) != jsonl.KindString {
+			raw = jsonl.Get(val, "text")
 		}
+		if j.Told.N > 0 && j.CWD != "" && kind != skillKind {
+			// Prompts are known from elsewhere; only a skill without a label is still looked for.
+			if start, _ := jsonl.Head(raw, 64); labelled || !strings.HasPrefix(start, "<skill>") {
+				return
+			}
+		}
+		text, isText := jsonl.String(raw)
 		if isText {
 			whole = append(whole, text)
 		}
 		switch {
-		case kind == "skills.selected_skill_instructions":
+		case kind == skillKind:
 			j.skill(text, false)
 		case labelled:
 			if strings.HasPrefix(kind, "user.") {

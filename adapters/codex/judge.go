@@ -136,7 +136,8 @@ func (j *judge) bare(r jsonl.Record) {
 }
 
 func (j *judge) meta(payload []byte) {
-	m := fields(payload, "id", "session_id", "cwd", "cli_version", "originator", "source", "thread_source",
+	var m pick
+	m.from(payload, "id", "session_id", "cwd", "cli_version", "originator", "source", "thread_source",
 		"parent_thread_id", "forked_from_id", "history_base")
 	id := jsonl.Text(m[0])
 	if id == "" {
@@ -182,7 +183,8 @@ func classOf(source []byte, thread string) core.Class {
 }
 
 func (j *judge) context(payload []byte) {
-	m := fields(payload, "model", "cwd")
+	var m pick
+	m.from(payload, "model", "cwd")
 	if model := jsonl.Text(m[0]); model != "" {
 		j.Model = model
 		if j.mine() {
@@ -197,7 +199,7 @@ func (j *judge) context(payload []byte) {
 func (j *judge) event(payload []byte) {
 	switch name := first(payload); string(name) {
 	case "token_count":
-		j.tokens(jsonl.Get(payload, "info"))
+		j.tokens(payload)
 	case "user_message":
 		j.userMessage(payload)
 	case "item_completed":
@@ -219,22 +221,57 @@ func (j *judge) event(payload []byte) {
 	}
 }
 
-func (j *judge) tokens(info []byte) {
-	if jsonl.Null(info) {
-		return
+// tokens reads a counter. It comes after every step of a turn and holds five objects, so it is walked
+// once for all of them.
+func (j *judge) tokens(payload []byte) {
+	var last, total int64
+	var known bool
+	number := func(n *int64, ok *bool) func(key, from []byte) []byte {
+		return func(key, from []byte) []byte {
+			if string(key) != "total_tokens" {
+				return nil
+			}
+			val, rest, _ := jsonl.Skip(from)
+			*n, *ok = jsonl.Int64(val)
+			return rest
+		}
 	}
-	m := fields(info, "last_token_usage", "total_token_usage", "model_context_window")
-	j.window(m[2])
-	last, ok := jsonl.Int64(jsonl.Get(m[0], "total_tokens"))
-	if !ok {
+	jsonl.Enter(payload, func(key, from []byte) []byte {
+		if string(key) != "info" {
+			return nil
+		}
+		return within(from, func(key, from []byte) []byte {
+			switch string(key) {
+			case "last_token_usage":
+				return within(from, number(&last, &known))
+			case "total_token_usage":
+				var ok bool
+				return within(from, number(&total, &ok))
+			case "model_context_window":
+				val, rest, _ := jsonl.Skip(from)
+				j.window(val)
+				return rest
+			}
+			return nil
+		})
+	})
+	if !known {
 		return
 	}
 	// The counter is written again and again; a repetition is not a reading after the compaction.
-	total, _ := jsonl.Int64(jsonl.Get(m[1], "total_tokens"))
 	if j.Tokens == nil || *j.Tokens != last || j.Total != total {
 		j.Stale = false
 	}
 	j.Tokens, j.Total = &last, total
+}
+
+// within walks an object a member at a time for [jsonl.Enter]; what is no object is skipped.
+func within(from []byte, f func(key, from []byte) []byte) []byte {
+	rest, ok := jsonl.Enter(from, f)
+	if !ok {
+		return nil
+	}
+	return rest
 }
 
 func (j *judge) window(val []byte) {
@@ -246,7 +283,8 @@ func (j *judge) window(val []byte) {
 // userMessage judges the report of a prompt in the middle generation, which reports some machine text
 // the same way.
 func (j *judge) userMessage(payload []byte) {
-	m := fields(payload, "message", "images", "local_images", "kind")
+	var m pick
+	m.from(payload, "message", "images", "local_images", "kind")
 	text := jsonl.Text(m[0])
 	hash := textHash(text)
 	if j.PendSkill != 0 && j.PendSkill == hash {
@@ -282,7 +320,8 @@ func (j *judge) completed(item []byte) {
 
 // userItem counts whatever it holds: only a prompt becomes a UserMessage.
 func (j *judge) userItem(item []byte) {
-	m := fields(item, "id", "content")
+	var m pick
+	m.from(item, "id", "content")
 	var text strings.Builder
 	var skills []string
 	jsonl.Array(m[1], func(val []byte) bool {
@@ -378,18 +417,18 @@ func word(val []byte) []byte {
 	return in
 }
 
-// fields returns the values of some members of an object, nil for one that is not there.
-func fields(object []byte, names ...string) [][]byte {
-	vals := make([][]byte, len(names))
+// pick holds the values of some members of an object, nil for one that is not there.
+type pick [10][]byte
+
+func (p *pick) from(object []byte, names ...string) {
 	jsonl.Object(object, func(key, val []byte) bool {
 		for i, name := range names {
 			if string(key) == name {
-				vals[i] = val
+				p[i] = val
 			}
 		}
 		return true
 	})
-	return vals
 }
 
 // filled tells whether an array has an element.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tower/adapters/adaptertest"
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -23,9 +24,9 @@ func TestSuite(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		print, err := fingerprint(file)
-		if err != nil {
-			t.Fatal(err)
+		print, ok := jsonl.Fingerprint(file)
+		if !ok {
+			t.Fatal("no fingerprint of " + file)
 		}
 		if pid != 0 {
 			table.Lock(core.Lock{PID: pid, Device: print.Device, Inode: print.Inode})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -106,9 +107,9 @@ func (h *home) lock(id string, pid int, at time.Time) {
 	if pid == 0 {
 		return
 	}
-	print, err := fingerprint(path)
-	if err != nil {
-		h.t.Fatal(err)
+	print, ok := jsonl.Fingerprint(path)
+	if !ok {
+		h.t.Fatal("no fingerprint of " + path)
 	}
 	h.tab.locks = append(h.tab.locks, core.Lock{PID: pid, Device: print.Device, Inode: print.Inode})
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -41,16 +42,13 @@ func (a *Adapter) look(ctx context.Context, id string) (t *tail, ok bool) {
 		c.all[id] = t
 	}
 	t.used = true
-	print, err := core.Fingerprint{}, os.ErrNotExist
-	if t.path != "" {
-		print, err = fingerprint(t.path)
-	}
-	if err != nil {
+	print, ok := jsonl.Fingerprint(t.path)
+	if !ok {
 		if t.path = a.rollout(id); t.path == "" {
 			*t = tail{used: true}
 			return t, false
 		}
-		if print, err = fingerprint(t.path); err != nil {
+		if print, ok = jsonl.Fingerprint(t.path); !ok {
 			return t, t.known
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -67,7 +68,7 @@ func (w *walk) folder(path string, level int) {
 			if level < depth {
 				w.folder(path+string(os.PathSeparator)+name, level+1)
 			}
-		case strings.HasPrefix(name, "rollout-") && (strings.HasSuffix(name, plain) || strings.HasSuffix(name, packed)):
+		case e.Type().IsRegular() && strings.HasPrefix(name, "rollout-") && (strings.HasSuffix(name, plain) || strings.HasSuffix(name, packed)):
 			w.file(path + string(os.PathSeparator) + name)
 		}
 		if w.over {
@@ -76,23 +77,12 @@ func (w *walk) folder(path string, level int) {
 	}
 }
 
-// file reports a regular file. One that vanished since it was listed was archived or deleted, which is
-// no error; links are not followed, a rollout is never one.
+// file reports a file. One that vanished since it was listed was archived or deleted.
 func (w *walk) file(path string) {
-	if w.over {
-		return
+	if print, ok := jsonl.Fingerprint(path); ok && !w.over {
+		w.over = !w.found(core.Source{Agent: w.agent, Path: path, Fingerprint: print})
 	}
-	s, err := core.Source{Agent: w.agent, Path: path}, error(nil)
-	if s.Fingerprint, err = fingerprint(path); err != nil {
-		if !errors.Is(err, errIrregular) {
-			w.fail(err)
-		}
-		return
-	}
-	w.over = !w.found(s)
 }
-
-var errIrregular = errors.New("not a regular file")
 
 // fail keeps what went wrong and lets the walk go on.
 func (w *walk) fail(err error) {

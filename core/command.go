@@ -10,7 +10,7 @@ const (
 	CommandTag      CommandKind = "tag"      // Tags replace what was there
 	CommandHide     CommandKind = "hide"
 	CommandUnhide   CommandKind = "unhide"
-	CommandImport   CommandKind = "import" // sweep now
+	CommandImport   CommandKind = "import" // sweep now; Text "full" reads every source from its start
 	CommandRestart  CommandKind = "restart"
 	CommandStop     CommandKind = "stop"
 )

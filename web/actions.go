@@ -108,13 +108,20 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, c core.Command) erro
 }
 
 func (s *Server) postImport(w http.ResponseWriter, r *http.Request) error {
-	if err := read(r, &struct{}{}); err != nil {
+	var body struct {
+		Full bool `json:"full"` // every transcript again from its start
+	}
+	if err := read(r, &body); err != nil {
 		return err
+	}
+	what := ""
+	if body.Full {
+		what = "full"
 	}
 	// A first import takes as long as it takes; the answer has to outlive the usual deadline. A server
 	// without deadlines (the socket's) says that it has none to move, which is fine.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-	return s.do(w, r, core.Command{Kind: core.CommandImport})
+	return s.do(w, r, core.Command{Kind: core.CommandImport, Text: what})
 }
 
 func (s *Server) postStop(w http.ResponseWriter, r *http.Request) error {

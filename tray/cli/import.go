@@ -88,6 +88,11 @@ func (e *Env) runImport(ctx context.Context, full bool) (core.ImportResult, erro
 // lock is released by the function returned, or by the end of the process.
 func (e *Env) TakeHome() (func(), error) {
 	if err := home.CheckPlace(e.Home); err != nil {
+		var refused *core.Refusal
+		if errors.As(err, &refused) {
+			// Nothing a person asked for is refused here: the program cannot work in this place.
+			err = hinted{errors.New(refused.What + " " + refused.Why), refused.Hint}
+		}
 		return nil, err
 	}
 	if err := e.Home.Make(); err != nil {

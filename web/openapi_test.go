@@ -111,6 +111,7 @@ func TestOpenAPIIsTheRoutes(t *testing.T) {
 
 	id := string(w.engine.Snapshot().Rows[0].ID)
 	bodies := map[string]string{
+		"/api/import":               `{"full":true}`,
 		"/api/sessions/{id}/rename": `{"name":"n"}`, "/api/sessions/{id}/describe": `{"description":"d"}`, "/api/sessions/{id}/tag": `{"tags":["t"]}`,
 		"/api/tickets": `{"path":"/"}`, "/api/token": `{"on":true}`, "/api/password": `{"password":"correct horse"}`,
 	}

@@ -82,6 +82,7 @@ const noon = core.Instant(1_790_000_000_123)
 // full is a session with every field set.
 func full(native string) core.Session {
 	s := session(native)
+	s.AgentName = "a name inside"
 	s.Name, s.AgentTitle, s.CWD, s.Project, s.Folder, s.Model = "a name", "title", "/w/p", "p", "/w/p/sub", "m-1"
 	s.Transcript, s.Version, s.Source, s.Entrypoint = "/t/x.jsonl", "2.1.0", "resume", "cli"
 	s.Class, s.ThreadSource, s.Nested, s.PIDShared, s.Harness, s.ByHand = core.ClassMain, "user", truth(false), truth(true), true, true

@@ -11,7 +11,7 @@ import (
 // first three identify the row and never change.
 var sessionColumns = []string{
 	"asm_id", "agent", "agent_session_id",
-	"name", "agent_title", "cwd", "project", "primary_folder", "model", "transcript_path", "version",
+	"name", "agent_name", "agent_title", "cwd", "project", "primary_folder", "model", "transcript_path", "version",
 	"source", "entrypoint", "kind", "thread_source", "nested", "pid_shared", "harness", "hidden_by_hand",
 	"started_at", "last_seen", "ended_at", "status", "end_reason",
 	"parent_asm_id", "follows_asm_id", "forked_from", "continues_asm_id", "resumed_from_asm_id", "resumed_by",
@@ -22,7 +22,7 @@ var sessionColumns = []string{
 func bindSession(s *core.Session) []any {
 	return []any{
 		string(s.ID), string(s.Agent), s.Native,
-		text(s.Name), text(s.AgentTitle), text(s.CWD), text(s.Project), text(s.Folder), text(s.Model), text(s.Transcript), text(s.Version),
+		text(s.Name), text(s.AgentName), text(s.AgentTitle), text(s.CWD), text(s.Project), text(s.Folder), text(s.Model), text(s.Transcript), text(s.Version),
 		text(s.Source), text(s.Entrypoint), text(s.Class), text(s.ThreadSource), maybeFlag(s.Nested), maybeFlag(s.PIDShared), s.Harness, s.ByHand,
 		instant(s.StartedAt), instant(s.LastSeen), instant(s.EndedAt), string(s.Status), text(s.EndReason),
 		text(s.Parent), text(s.Follows), text(s.ForkedFrom), text(s.Continues), text(s.ResumedFrom), text(s.ResumedBy),
@@ -34,7 +34,7 @@ func bindSession(s *core.Session) []any {
 func sessionTargets(s *core.Session, p pool) []any {
 	return []any{
 		textInto[core.SessionID]{&s.ID, nil}, textInto[core.Agent]{&s.Agent, p}, textInto[string]{&s.Native, nil},
-		textInto[string]{&s.Name, nil}, textInto[string]{&s.AgentTitle, nil}, textInto[string]{&s.CWD, p}, textInto[string]{&s.Project, p},
+		textInto[string]{&s.Name, nil}, textInto[string]{&s.AgentName, nil}, textInto[string]{&s.AgentTitle, nil}, textInto[string]{&s.CWD, p}, textInto[string]{&s.Project, p},
 		textInto[string]{&s.Folder, p}, textInto[string]{&s.Model, p}, textInto[string]{&s.Transcript, nil}, textInto[string]{&s.Version, p},
 		textInto[string]{&s.Source, p}, textInto[string]{&s.Entrypoint, p}, textInto[core.Class]{&s.Class, p}, textInto[string]{&s.ThreadSource, p},
 		maybeFlagInto{&s.Nested}, maybeFlagInto{&s.PIDShared}, flagInto{&s.Harness}, flagInto{&s.ByHand},

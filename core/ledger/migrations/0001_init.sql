@@ -21,6 +21,7 @@ CREATE TABLE sessions (
     agent                TEXT NOT NULL CHECK (agent <> ''),
     agent_session_id     TEXT NOT NULL CHECK (agent_session_id <> ''),
     name                 TEXT,
+    agent_name           TEXT, -- the name last seen inside the agent
     agent_title          TEXT,
     cwd                  TEXT,
     project              TEXT,

@@ -88,14 +88,36 @@ func findAncestry(h home.Home, agent core.Agent, boot string) <-chan ancestry {
 	go func() {
 		defer func() { _ = recover() }()
 		a := ancestry{chain: proc.Ancestors(os.Getpid(), maxAncestors)}
-		var agents []core.AgentInfo
-		if b, err := readSmall(h.PreparedAgents(), maxAgents); err == nil && json.Unmarshal(b, &agents) == nil {
+		if agents, ok := preparedAgents(h); ok {
 			a.known = true
 			a.lineage = core.ReadAncestry(boot, agents, agent, a.chain, nil)
 		}
 		found <- a
 	}()
 	return found
+}
+
+// preparedAgents reads what ReadAncestry needs of the list of agents. Decoding all of a core.AgentInfo
+// would cost as much as reading all ancestors.
+func preparedAgents(h home.Home) ([]core.AgentInfo, bool) {
+	b, err := readSmall(h.PreparedAgents(), maxAgents)
+	if err != nil {
+		return nil, false
+	}
+	var list []struct {
+		Agent   core.Agent `json:"agent"`
+		Exe     []string   `json:"exe"`
+		Argv    []string   `json:"argv"`
+		Helpers []string   `json:"helpers"`
+	}
+	if json.Unmarshal(b, &list) != nil {
+		return nil, false
+	}
+	agents := make([]core.AgentInfo, len(list))
+	for i, a := range list {
+		agents[i] = core.AgentInfo{Agent: a.Agent, Exe: a.Exe, Argv: a.Argv, Helpers: a.Helpers}
+	}
+	return agents, true
 }
 
 // addAncestry waits for the ancestry as long as there is time, and then does without.

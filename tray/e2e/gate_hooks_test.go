@@ -16,12 +16,15 @@ import (
 )
 
 // canary runs the tower's own test of an agent's hooks and wants a verdict.
-func canary(t *testing.T, w *tower, agent core.Agent, verdict string, code int) {
+func canary(t *testing.T, w *tower, agent core.Agent, verdict string, more ...string) {
 	t.Helper()
-	out, stderr, got := w.run("hooks", "canary", string(agent))
-	if got != code || !strings.Contains(out+stderr, verdict) {
-		t.Errorf("hooks canary %s: exit %d, want %d and %q in:\n%s%s", agent, got, code, verdict, out, stderr)
+	began := time.Now()
+	out, stderr, code := w.runIn(w.env(more...), "hooks", "canary", string(agent), "--json")
+	var r struct{ Verdict, Said string }
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Verdict != verdict || (code == 0) != (verdict == "ok") {
+		t.Errorf("hooks canary %s: exit %d (%v), want the verdict %q in:\n%s%s", agent, code, err, verdict, out, stderr)
 	}
+	t.Logf("hooks canary %s: %s, %.1f s. %s", agent, r.Verdict, time.Since(began).Seconds(), r.Said)
 }
 
 func claudeHooks(t *testing.T) {
@@ -31,35 +34,41 @@ func claudeHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	canary(t, w, claudeAgent, "not installed", 1)
+	canary(t, w, claudeAgent, "not installed")
 	w.must(t, "hooks", "install", "claude")
 	w.must(t, "hooks", "uninstall", "claude")
 	if after, _ := os.ReadFile(file); string(after) != string(before) {
 		t.Errorf("install and uninstall changed the settings:\n%s", after)
 	}
 	w.must(t, "hooks", "install", "claude")
-	canary(t, w, claudeAgent, "ok", 0)
-	// A program that cannot run: the entries are there, the agent runs, and no file comes.
+	canary(t, w, claudeAgent, "ok")
+	// The entries are there, the agent runs, and what they name is gone.
 	hook := filepath.Join(w.home, "bin", "tower-hook")
 	if err := os.Rename(hook, hook+".away"); err != nil {
 		t.Fatal(err)
 	}
-	out, stderr, code := w.run("hooks", "canary", "claude")
-	if code == 0 {
-		t.Errorf("hooks canary with the hook's program gone: exit 0\n%s%s", out, stderr)
-	}
+	canary(t, w, claudeAgent, "ran, no file")
 	if err := os.Rename(hook+".away", hook); err != nil {
 		t.Fatal(err)
 	}
+	// An installation that is broken.
+	broken := filepath.Join(st.dir, "broken")
+	if err := os.MkdirAll(broken, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(broken, "claude"), []byte("#!/bin/sh\necho cannot load libraries >&2\nexit 127\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	canary(t, w, claudeAgent, "did not run", "PATH="+broken+":/usr/bin:/bin")
 }
 
 func codexHooks(t *testing.T) {
 	w := serving(t)
-	canary(t, w, codexAgent, "not installed", 1)
+	canary(t, w, codexAgent, "not installed")
 	w.must(t, "hooks", "install", "codex")
-	canary(t, w, codexAgent, "not trusted", 1)
+	canary(t, w, codexAgent, "not trusted")
 	trustHooks(t)
-	canary(t, w, codexAgent, "ok", 0)
+	canary(t, w, codexAgent, "ok")
 }
 
 // trustHooks answers Codex's question about new hooks the way a person does, in its own dialog.

@@ -85,10 +85,7 @@ func claudeLife(t *testing.T) {
 	if first.EndReason != "clear" {
 		t.Errorf("the first session ended for %q, want clear", first.EndReason)
 	}
-	row, _ = w.row(t, claudeAgent, second)
-	if row.Follows != first.ID {
-		t.Errorf("the second session follows %q, want %q", row.Follows, first.ID)
-	}
+	row = w.becomes(t, soon, claudeAgent, second, "linked to what it follows", func(r core.Row) bool { return r.Follows == first.ID })
 	if p := row.Live.Proc; p.PID != c.proc.pid {
 		t.Errorf("the second session runs in process %d, want %d", p.PID, c.proc.pid)
 	}
@@ -158,9 +155,7 @@ func codexLife(t *testing.T) {
 	ask(t, w, c.terminal, second, "hello again")
 	w.becomes(t, soon, codexAgent, second, "idle in the new thread", pill(core.PillIdle, ""))
 	first := w.becomes(t, soon, codexAgent, id, "ended by /clear", status(core.StatusEnded))
-	if row, _ = w.row(t, codexAgent, second); row.Follows != first.ID {
-		t.Errorf("the second session follows %q, want %q", row.Follows, first.ID)
-	}
+	w.becomes(t, soon, codexAgent, second, "linked to what it follows", func(r core.Row) bool { return r.Follows == first.ID })
 
 	c.slash(t, "quit")
 	until(t, 20*time.Second, "Codex's end", func() bool { return !c.proc.alive() })

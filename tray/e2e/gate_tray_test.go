@@ -193,10 +193,19 @@ func trayMenu(t *testing.T) {
 	if !ok {
 		t.Fatalf("the menu has no Quit: %+v", items)
 	}
+	// A row that has just been pushed by another takes no click for a moment, lest the hand meant what
+	// stood there before; so a hand may have to press again.
 	menu := conn.Object(fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", pid), "/StatusNotifierItem/menu")
-	if err := menu.Call("com.canonical.dbusmenu.Event", 0, quit.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err; err != nil {
-		t.Fatal(err)
-	}
+	var pressed time.Time
+	within(t, soon, "the end by Quit", func() bool {
+		if time.Since(pressed) > time.Second && !w.ended() {
+			pressed = time.Now()
+			if err := menu.Call("com.canonical.dbusmenu.Event", 0, quit.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err; err != nil && !w.ended() {
+				t.Logf("click: %v", err)
+			}
+		}
+		return w.ended()
+	})
 	w.ends(t, "Quit")
 	if !c.proc.alive() {
 		t.Error("Quit took the agent with it")

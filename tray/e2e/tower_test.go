@@ -73,8 +73,13 @@ func (w *tower) env(more ...string) []string {
 
 // run asks the tower's command line something. A failure to run at all is exit code -1.
 func (w *tower) run(args ...string) (stdout, stderr string, code int) {
+	return w.runIn(w.env(), args...)
+}
+
+// runIn is run in another environment.
+func (w *tower) runIn(env []string, args ...string) (stdout, stderr string, code int) {
 	cmd := exec.Command(filepath.Join(w.stage.bin, "tower"), args...)
-	cmd.Env, cmd.Dir = w.env(), w.home
+	cmd.Env, cmd.Dir = env, w.home
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
@@ -152,7 +157,14 @@ func (w *tower) ends(t testing.TB, by string) {
 			w.cmd.Process.Signal(syscall.SIGQUIT)
 			<-w.done
 			out, _ := os.ReadFile(filepath.Join(w.home, "serve.out"))
-			t.Fatalf("the tower does not end by %s; it was here:\n%s", by, out[strings.LastIndex(string(out), "SIGQUIT"):])
+			_, stacks, _ := strings.Cut(string(out), "SIGQUIT")
+			var own []string
+			for _, stack := range strings.Split(stacks, "\n\n") {
+				if strings.Contains(stack, "main.") || strings.Contains(stack, "tower/") {
+					own = append(own, stack)
+				}
+			}
+			t.Fatalf("the tower does not end by %s; it was here:\n%s", by, strings.Join(own, "\n\n"))
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

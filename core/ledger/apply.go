@@ -24,7 +24,7 @@ type Applied struct {
 // ends; it only does not begin. Sessions come first, so that runs and turns may name them.
 //
 // What is there already is not written again. A [core.Refusal] is the answer to readings that would
-// empty what the ledger knows, see [fullSources].
+// empty what the ledger knows, [ErrInvalid] to what can never be kept; other errors may pass.
 func (d *DB) Apply(ctx context.Context, w core.Writes) (Applied, error) {
 	if d.write == nil {
 		return Applied{}, errReader

@@ -138,8 +138,8 @@ func TestAllOrNothing(t *testing.T) {
 				Turns: []core.TurnBatch{batch}, Sources: []core.SourceState{{Path: "/s", Agent: "fake"}}}
 			w.Add(c.w)
 			_, err := d.Apply(t.Context(), w)
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), d.path) {
-				t.Errorf("error = %v, want one that says %q and names the file", err, c.says)
+			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), d.path) {
+				t.Errorf("error = %v, want ErrInvalid that says %q and names the file", err, c.says)
 			}
 			l := load(t, d)
 			known, err := d.KnownEvents(t.Context(), []string{"e"})

@@ -14,6 +14,9 @@ var (
 	ErrReadOnly = errors.New("it cannot be written")
 	ErrCorrupt  = errors.New("the file is damaged or no SQLite database; it was left as it is")
 	ErrForeign  = errors.New("the file is a database of another program")
+	// ErrInvalid is the answer to a write that contradicts itself or what is kept. To send it again
+	// unchanged is in vain, unlike after any of the others.
+	ErrInvalid = errors.New("what was to be written is not valid")
 )
 
 // NewerError says that the file was written by a newer Tower than this one.

@@ -23,6 +23,8 @@ func kindOf(err error) error {
 		return ErrReadOnly
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
 		return ErrCorrupt
+	case sqlite3.ErrConstraint, sqlite3.ErrMismatch, sqlite3.ErrTooBig:
+		return ErrInvalid
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"slices"
 
 	"tower/core"
@@ -31,7 +31,7 @@ func (w *writing) events(list []core.Event) (int, error) {
 	for i := range list {
 		e := &list[i]
 		if e.ID == "" {
-			return 0, errors.New("event without an id")
+			return 0, fmt.Errorf("%w: event without an id", ErrInvalid)
 		}
 		n, err := w.exec(insertEvent, e.ID, text(e.Session()), text(e.Agent), text(e.Native), text(e.Name), string(e.Kind),
 			instant(e.At), text(string(e.Raw)), at.String())

@@ -85,16 +85,17 @@ func sessions(ctx context.Context, q queryer, p pool) ([]core.Session, error) {
 }
 
 // Detail returns what is kept of one session beside its row: its runs, oldest first, how often each
-// skill ran and how often each folder was named, over all its sources.
+// skill ran and how often each folder was named. Of several sources the one that tells the most counts:
+// a moved or resumed transcript tells again what the other one told, and a sum would double it.
 func (d *DB) Detail(ctx context.Context, id core.SessionID) (runs []core.Run, skills, folders map[string]int64, err error) {
 	err = d.reading(ctx, func(q queryer) (err error) {
 		if runs, err = readRuns(ctx, q, "asm_id = ? ORDER BY run_id", string(id)); err != nil {
 			return err
 		}
-		if skills, err = sums(ctx, q, "skills", "skill", "runs", id); err != nil {
+		if skills, err = mostOf(ctx, q, "skills", "skill", "runs", id); err != nil {
 			return err
 		}
-		folders, err = sums(ctx, q, "folders", "path", "named", id)
+		folders, err = mostOf(ctx, q, "folders", "path", "named", id)
 		return err
 	})
 	if err != nil {
@@ -103,8 +104,8 @@ func (d *DB) Detail(ctx context.Context, id core.SessionID) (runs []core.Run, sk
 	return runs, skills, folders, nil
 }
 
-func sums(ctx context.Context, q queryer, table, name, count string, id core.SessionID) (map[string]int64, error) {
-	rows, err := q.QueryContext(ctx, "SELECT t."+name+", sum(t."+count+") FROM sessions AS s JOIN turn_sources AS o ON o.session = s.key JOIN "+
+func mostOf(ctx context.Context, q queryer, table, name, count string, id core.SessionID) (map[string]int64, error) {
+	rows, err := q.QueryContext(ctx, "SELECT t."+name+", max(t."+count+") FROM sessions AS s JOIN turn_sources AS o ON o.session = s.key JOIN "+
 		table+" AS t ON t.origin = o.origin WHERE s.asm_id = ? GROUP BY t."+name, string(id))
 	if err != nil {
 		return nil, err

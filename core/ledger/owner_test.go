@@ -398,9 +398,9 @@ func TestFoldersAndSkills(t *testing.T) {
 	send(core.TurnBatch{Session: id, Source: "/1", Folders: m{odd: 2, "/p": 1}, Skills: m{"s": 1}},
 		core.TurnBatch{Session: id, Source: "/2", Folders: m{odd: 3}},
 		core.TurnBatch{Session: other, Source: "/1", Skills: m{"t": 9}})
-	check("two sources add up", id, m{"s": 1}, m{odd: 5, "/p": 1})
+	check("of two sources the larger counts", id, m{"s": 1}, m{odd: 3, "/p": 1})
 	send(core.TurnBatch{Session: id, Source: "/1"})
-	check("nil changes nothing", id, m{"s": 1}, m{odd: 5, "/p": 1})
+	check("nil changes nothing", id, m{"s": 1}, m{odd: 3, "/p": 1})
 	send(core.TurnBatch{Session: id, Source: "/1", Folders: m{"/p": 4}, Skills: m{}})
 	check("a set takes the place of the one before", id, m{}, m{odd: 3, "/p": 4})
 	check("of this session only", other, m{"t": 9}, m{})

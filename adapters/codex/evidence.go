@@ -24,6 +24,8 @@ const sharedCaution = "It runs in Codex's shared server, which serves other thre
 // locked for a minute and is not what the window shows. A server's threads are all sessions, none of
 // which has a process of its own. Threads of sub-agents are sessions of nobody.
 //
+// Mark counts steps, not bytes: see [thread].
+//
 // Waiting shows here only where the daemon tells it; without it a rollout looks the same whether a
 // command runs or is waiting to be allowed, and the hook is what knows.
 func (a *Adapter) Evidence(ctx context.Context, t core.Table) ([]core.Sighting, error) {
@@ -182,7 +184,7 @@ func (a *Adapter) sight(ctx context.Context, p process, l lock) (core.Sighting, 
 	if t.thread.Class == core.ClassSubagent {
 		return s, false
 	}
-	s.Transcript, s.Mark = t.path, t.print.Size
+	s.Transcript, s.Mark = t.path, 1+t.thread.Steps
 	s.Entrypoint, s.Model, s.Version = t.thread.Origin, t.thread.Model, t.thread.Version
 	if t.thread.CWD != "" {
 		s.CWD = t.thread.CWD

@@ -55,25 +55,25 @@ func TestEvidenceTerminal(t *testing.T) {
 	h.tab.add(11, 10, native, native, "--no-daemon")
 	h.lock(t1, 11, early)
 	path := h.rollout(t1, begun(t1, task("20:03", "task_started"))+line("2026-11-30T17:20:04.000Z", "turn_context", `{"model":"gpt-5.5"}`))
-	size := func() int64 {
-		i, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return i.Size()
-	}
 	want := core.Sighting{
 		Agent: Name, Native: t1, Proc: proc(11), Signal: []core.Process{proc(11)}, MustGo: []core.Process{proc(11), proc(10)},
-		Grade: core.GradeLock, Pill: core.PillWorking, Mark: size(), At: core.ParseInstant("2026-11-30T17:20:03.000Z"),
+		Grade: core.GradeLock, Pill: core.PillWorking, Mark: 2, At: core.ParseInstant("2026-11-30T17:20:03.000Z"),
 		Class: core.ClassMain, CWD: "/p/demo", Transcript: path, Entrypoint: "codex_cli_rs", Model: "gpt-5.5", Version: "0.98.0", TTY: 34816,
 	}
 	if d := cmp.Diff([]core.Sighting{want}, h.evidence()); d != "" {
 		t.Errorf("Evidence (-want +got):\n%s", d)
 	}
+	call := line("2026-11-30T17:21:01.000Z", "response_item", `{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c"}`)
+	spent := line("2026-11-30T17:21:01.010Z", "token_usage_record", `{"thread_id":"x"}`)
+	done := line("2026-11-30T17:21:30.000Z", "response_item", `{"type":"function_call_output","call_id":"c","output":"x"}`)
 	for _, step := range []struct {
 		line string
 		pill core.Pill
-	}{{task("21:00", "task_complete"), core.PillIdle}, {task("22:00", "task_started"), core.PillWorking}, {task("23:00", "turn_aborted"), core.PillIdle}} {
+		mark int64
+	}{
+		{call, core.PillWorking, 2}, {spent, core.PillWorking, 2}, {done, core.PillWorking, 3},
+		{task("21:40", "task_complete"), core.PillIdle, 4}, {task("22:00", "task_started"), core.PillWorking, 5}, {task("23:00", "turn_aborted"), core.PillIdle, 6},
+	} {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -83,8 +83,8 @@ func TestEvidenceTerminal(t *testing.T) {
 		}
 		f.Close()
 		all := h.evidence()
-		if len(all) != 1 || all[0].Pill != step.pill || all[0].Mark != size() || all[0].Final {
-			t.Errorf("after %s: %+v, want pill %s at %d bytes", step.line, all, step.pill, size())
+		if len(all) != 1 || all[0].Pill != step.pill || all[0].Mark != step.mark || all[0].Final {
+			t.Errorf("after %s: %+v, want pill %s, mark %d", step.line, all, step.pill, step.mark)
 		}
 	}
 }

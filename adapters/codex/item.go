@@ -16,8 +16,8 @@ var itemKinds = set("message reasoning function_call function_call_output custom
 var eventKinds = set("agent_message agent_message_delta agent_reasoning agent_reasoning_delta agent_reasoning_raw_content " +
 	"agent_reasoning_section_break thread_settings_applied thread_rolled_back " +
 	"thread_name_updated thread_goal_updated error warning stream_error background_event deprecation_notice " +
-	"exec_command_begin exec_command_end exec_command_output_delta exec_approval_request apply_patch_approval_request " +
-	"request_user_input request_permissions elicitation_request mcp_tool_call_begin mcp_tool_call_end " +
+	"patch_apply_begin exec_command_begin exec_command_output_delta exec_approval_request apply_patch_approval_request " +
+	"request_user_input request_permissions elicitation_request mcp_tool_call_begin " +
 	"web_search_begin web_search_end view_image_tool_call image_generation_begin image_generation_end turn_diff " +
 	"plan_update plan_delta undo_started undo_completed entered_review_mode exited_review_mode item_started " +
 	"terminal_interaction model_reroute guardian_assessment hook_started hook_completed session_configured " +
@@ -26,8 +26,8 @@ var eventKinds = set("agent_message agent_message_delta agent_reasoning agent_re
 	"collab_waiting_begin collab_waiting_end collab_close_begin collab_close_end collab_resume_begin collab_resume_end")
 
 // completedKinds are the kinds of completed items that tell nothing a scan wants.
-var completedKinds = set("AgentMessage Reasoning CommandExecution McpToolCall CollabAgentToolCall ContextCompaction " +
-	"FunctionCallOutput HookPrompt Plan WebSearch ImageView ImageGeneration DynamicToolCall EnteredReviewMode ExitedReviewMode " +
+var completedKinds = set("AgentMessage Reasoning ContextCompaction " +
+	"HookPrompt Plan WebSearch ImageView ImageGeneration EnteredReviewMode ExitedReviewMode " +
 	"SubAgentActivity Sleep")
 
 func set(words string) map[string]bool {
@@ -50,6 +50,8 @@ func (j *judge) item(payload []byte) {
 		var m pick
 		m.from(payload, "name", "input")
 		j.call(m[0], m[1])
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		j.Steps++
 	default:
 		if !itemKinds[string(name)] && len(name) > 0 {
 			add(&j.Unknown, "response_item/"+string(name))

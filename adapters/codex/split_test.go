@@ -112,7 +112,7 @@ func TestSplitAtEveryByte(t *testing.T) {
 	}, ""))
 	flat := []byte(`{"id":"` + idP + `","timestamp":"2025-07-01T09:00:00.000Z","git":{}}` + "\n" +
 		strings.Repeat(`{"type":"message","role":"user","content":[{"type":"input_text","text":"again"}]}`+"\n", 3))
-	for name, content := range map[string][]byte{"fork": hard(), "late report": late, "flat": flat, "no newline at the end": hard()[:len(hard())-1]} {
+	for name, content := range map[string][]byte{"fork": hard(), "late report": late, "flat": flat, "no newline at the end": late[:len(late)-1]} {
 		t.Run(name, func(t *testing.T) {
 			g := newGrower(t)
 			for n := range len(content) {

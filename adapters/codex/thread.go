@@ -42,6 +42,10 @@ type thread struct {
 	Changed    map[string]int64 `json:",omitempty"` // folders of files changed
 	Asked      map[string]int64 `json:",omitempty"` // folders named in tool calls
 
+	// Steps counts what cannot be written while a person is asked: outcomes of tools, ends and beginnings
+	// of turns, prompts. The call that is asked about, and the counters behind it, are no steps: they may
+	// reach the file after the question has been told.
+	Steps  int64        `json:",omitempty"`
 	Busy   bool         `json:",omitempty"` // a turn has begun and not ended
 	Turned core.Instant `json:",omitempty"` // when it last began or ended
 

@@ -94,6 +94,11 @@ func TestHookStatusTrust(t *testing.T) {
 	if got := a.HookStatus(moved, hook); got.State != core.HooksNeedTrust || !strings.Contains(got.Reason, "Not trusted: Stop.") {
 		t.Errorf("HookStatus of a moved entry = %+v, want that Stop needs trust", got)
 	}
+	// An entry altered since it was trusted is trusted no more.
+	altered := []byte(strings.Replace(string(content), `"timeout":5`, `"timeout":7`, 1))
+	if got := a.HookStatus(altered, hook); got.State != core.HooksNeedTrust || !strings.Contains(got.Reason, "Not trusted: Stop.") {
+		t.Errorf("HookStatus of an altered entry = %+v, want that Stop needs trust", got)
+	}
 	if err := os.WriteFile(config, []byte("[features]\nhooks = false\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -175,9 +175,13 @@ func (a *Adapter) Scan(ctx context.Context, src core.Source, from core.Cursor) (
 		}
 		res.Read += read
 	}
+	delta := core.Delta{Facts: j.facts(res.Size), Turns: j.turns}
+	if delta.Facts.Class != core.ClassMain {
+		delta.Turns = nil // whatever stands in it, nobody typed it
+	}
 	return core.Scan{
 		Reset:  res.Reset,
-		Deltas: []core.Delta{{Facts: j.facts(res.Size), Turns: j.turns}},
+		Deltas: []core.Delta{delta},
 		Cursor: res.Cursor,
 		Read:   res.Read,
 	}, nil

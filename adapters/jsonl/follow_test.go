@@ -79,6 +79,7 @@ func TestFollowLines(t *testing.T) {
 		{name: "two records on a line", data: a + b + "\n" + a + "\n", records: []string{a, b, a}, lines: 2, offset: 36},
 		{name: "stub before a record", data: `{"type":"pr-link","prNu` + b + "\n" + a + "\n", records: []string{b, a}, lines: 2, bad: 1, offset: 52},
 		{name: "stub cut inside a nested string", data: `{"type":"user","message":{"role":"user","content":"abc` + b + a + "\n", records: []string{b, a}, lines: 1, bad: 1, offset: 82},
+		{name: "stub before a record whose text closes it", data: `{"type":"user","message":{"content":"abc` + `{"type":"user","t":",}},"}` + "\n", records: []string{`{"type":"user","t":",}},"}`}, lines: 1, bad: 1, offset: 67},
 		{name: "record before a stub", data: a + b[:9] + "\n" + b + "\n", records: []string{a, b}, lines: 2, bad: 1, offset: 38},
 		{name: "lost head", data: `ent":"x","m":{"role":"u"}}` + "\n" + a + "\n", records: []string{a}, lines: 2, bad: 1, offset: 35},
 		{name: "lost head and a record", data: `ent":"x"}` + b + "\n", records: []string{b}, lines: 1, bad: 1, offset: 30},

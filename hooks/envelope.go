@@ -39,8 +39,11 @@ func (c *call) envelope(told map[string]string) *core.Envelope {
 		id := core.NewSessionID(c.agent, *e.AgentSessionID)
 		e.ASMID = &id
 	}
-	own, _ := os.Getwd()
-	e.CWD = first(told["cwd"], own)
+	e.CWD = first(told["cwd"])
+	if e.CWD == nil {
+		own, _ := os.Getwd()
+		e.CWD = first(own)
+	}
 	return e
 }
 

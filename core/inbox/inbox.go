@@ -14,7 +14,6 @@
 package inbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,30 +61,6 @@ func Write(dir string, e *core.Envelope) (name string, err error) {
 		return "", fmt.Errorf("write event: %w", err)
 	}
 	return name, nil
-}
-
-// encode writes the payload behind the rest by hand: the encoder would squeeze blanks out of it and
-// escape characters the agent had not.
-func encode(e *core.Envelope) ([]byte, error) {
-	rest := *e
-	rest.Payload = nil
-	data, err := json.Marshal(&rest)
-	if err != nil || len(e.Payload) == 0 {
-		return data, err
-	}
-	if !json.Valid(e.Payload) {
-		return nil, ErrPayload
-	}
-	const end = `"payload":null}`
-	head, ok := strings.CutSuffix(string(data), end)
-	if !ok {
-		return nil, errors.New("payload is not the last field of an envelope")
-	}
-	data = make([]byte, 0, len(head)+len(end)+len(e.Payload))
-	data = append(data, head...)
-	data = append(data, `"payload":`...)
-	data = append(data, e.Payload...)
-	return append(data, '}'), nil
 }
 
 // ours tells whether Write gives files such a name, with the suffix taken off. Nothing else is ever

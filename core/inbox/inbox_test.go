@@ -143,6 +143,50 @@ func TestPayloadKeptByteForByte(t *testing.T) {
 	})
 }
 
+// TestEncodeEqualsLibrary fills every field of an envelope or leaves it unknown; a field that encode
+// forgets, or a new one, does not come back.
+func TestEncodeEqualsLibrary(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\x00\x1f\"\\\u2028<&>", "a\xffb", "\t\n\r", "ö€😀"}))
+	args := rapid.OneOf(rapid.Just[[]string](nil), rapid.SliceOfN(text, 0, 3))
+	ancestor := rapid.Custom(func(t *rapid.T) core.Ancestor {
+		return core.Ancestor{PID: rapid.Int().Draw(t, "pid"), PPID: rapid.Int().Draw(t, "ppid"), Created: rapid.Uint64().Draw(t, "created"), Exe: text.Draw(t, "exe"), Args: args.Draw(t, "args")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		e := core.Envelope{
+			V: rapid.Int().Draw(t, "v"), EventID: text.Draw(t, "event_id"), ASMID: rapid.Ptr(rapid.Map(text, func(s string) core.SessionID { return core.SessionID(s) }), true).Draw(t, "asm_id"),
+			Agent: core.Agent(text.Draw(t, "agent")), Event: text.Draw(t, "event"), TS: core.Instant(rapid.Int64Range(0, 1<<45).Draw(t, "ts")),
+			AgentSessionID: rapid.Ptr(text, true).Draw(t, "session"), TranscriptPath: rapid.Ptr(text, true).Draw(t, "transcript"), CWD: rapid.Ptr(text, true).Draw(t, "cwd"),
+			Source: rapid.Ptr(text, true).Draw(t, "source"), LaunchToken: rapid.Ptr(text, true).Draw(t, "token"), SessionName: rapid.Ptr(text, true).Draw(t, "name"),
+			BootID: rapid.Ptr(text, true).Draw(t, "boot"), AgentPID: rapid.Ptr(rapid.Int(), true).Draw(t, "agent_pid"), AgentProcStart: rapid.Ptr(rapid.Uint64(), true).Draw(t, "start"),
+			Ancestors: rapid.OneOf(rapid.Just[[]core.Ancestor](nil), rapid.SliceOfN(ancestor, 0, 3)).Draw(t, "ancestors"), Nested: rapid.Ptr(rapid.Bool(), true).Draw(t, "nested"),
+			Entrypoint: rapid.Ptr(text, true).Draw(t, "entrypoint"), PIDShared: rapid.Ptr(rapid.Bool(), true).Draw(t, "shared"), HookMS: rapid.Ptr(rapid.Float64Range(0, 1e6), true).Draw(t, "ms"),
+			Payload: rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`{"a":1}`), json.RawMessage("[]")}).Draw(t, "payload"),
+		}
+		got, err := encode(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		library, err := json.Marshal(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if err := json.Unmarshal(got, &a); err != nil {
+			t.Fatalf("%s: %v", got, err)
+		}
+		if err := json.Unmarshal(library, &b); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(b, a); diff != "" {
+			t.Fatal(diff)
+		}
+		var x, y core.Envelope // and number by number, where a float would hide a difference
+		if json.Unmarshal(got, &x) != nil || json.Unmarshal(library, &y) != nil || !cmp.Equal(x, y) {
+			t.Fatal(cmp.Diff(y, x))
+		}
+	})
+}
+
 func TestWriteRefuses(t *testing.T) {
 	_, f := box(t)
 	for _, payload := range []string{"{", "{}{}", "{'a':1}", "nul", "\x00"} {

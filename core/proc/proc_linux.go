@@ -349,7 +349,7 @@ func firstArgs(pid int) []string {
 	var (
 		list  []string
 		arg   []byte
-		buf   [4 << 10]byte
+		buf   [1 << 10]byte // small, so that the hook's stack need not grow
 		total int
 	)
 	for total < mostBytes {

@@ -398,6 +398,26 @@ func TestPasswordIsSlow(t *testing.T) {
 	}
 }
 
+// TestGuessesAtOnce has two guesses arrive together: the second has passed the look at the lock before
+// the first was found wrong, and must not be compared all the same.
+func TestGuessesAtOnce(t *testing.T) {
+	c := &clock{at: noon}
+	p := openPassword(newMemory(), c.Now)
+	if err := p.set("correct horse"); err != nil {
+		t.Fatal(err)
+	}
+	if ok, _ := p.try("wrong horse"); ok {
+		t.Fatal("a wrong word opened")
+	}
+	if ok, wait := p.try("correct horse"); ok || wait != time.Second {
+		t.Errorf("try() within the wait = %v, %v, want false, 1 s", ok, wait)
+	}
+	c.move(time.Second)
+	if ok, _ := p.try("correct horse"); !ok {
+		t.Error("try() after the wait = false")
+	}
+}
+
 func TestVerifyRefusesForeignHashes(t *testing.T) {
 	for _, h := range []string{"", "x", "$argon2id$v=19$m=19456,t=2,p=1$", "$argon2id$v=19$m=19456,t=2,p=1$AAAA$", "$argon2id$v=19$m=99999999,t=2,p=1$AAAA$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=0,t=0,p=0$AAAA$AAAAAAAAAAAAAAAAAAAAAA", "$argon2i$v=19$m=64,t=1,p=1$AAAA$AAAAAAAAAAAAAAAAAAAAAA"} {
 		if verify("", h) {

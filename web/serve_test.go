@@ -83,7 +83,7 @@ func (w *tower) until(ok func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	late := time.After(10 * time.Second)
+	late := time.After(time.Minute)
 	for !ok() {
 		select {
 		case <-tick.C:
@@ -126,7 +126,7 @@ func (w *tower) ask(c *http.Client, base, method, path, body string, headers ...
 	if body != "" {
 		r = bytes.NewReader([]byte(body))
 	}
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, base+path, r)
 	if err != nil {

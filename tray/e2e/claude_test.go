@@ -94,6 +94,12 @@ func (c *claudeSession) says(status string) bool {
 	return r.Status == status
 }
 
+// record waits for the status in Claude Code's own record, so that what is measured next is the tower.
+func (c *claudeSession) record(t testing.TB, status string) {
+	t.Helper()
+	until(t, 20*time.Second, "Claude Code "+status+" by its own record", func() bool { return c.says(status) })
+}
+
 // sessionID returns the id the process drives now.
 func (c *claudeSession) sessionID() string {
 	r, _ := c.stage.claudeRecordOf(c.proc.pid)

@@ -95,6 +95,22 @@ func (c *codexSession) ready(t testing.TB) {
 	until(t, 30*time.Second, "Codex's input box", func() bool { return c.shows(`(?m)^ *›`) })
 }
 
+// turnsOver counts the turns that Codex's own file of a thread shows as over.
+func (s *stage) turnsOver(thread string) int {
+	files, _ := filepath.Glob(filepath.Join(s.home, ".codex", "sessions", "*", "*", "*", "rollout-*-"+thread+".jsonl"))
+	if len(files) == 0 {
+		return 0
+	}
+	b, _ := os.ReadFile(files[0])
+	return strings.Count(string(b), `"type":"task_complete"`) + strings.Count(string(b), `"type":"turn_aborted"`)
+}
+
+// record waits for the end of the session's turn of this number in Codex's own file.
+func (c *codexSession) record(t testing.TB, turn int) {
+	t.Helper()
+	until(t, 20*time.Second, fmt.Sprintf("the end of turn %d by Codex's own record", turn), func() bool { return c.stage.turnsOver(c.native) >= turn })
+}
+
 // native is for an agent that npm starts through node: the process is the child.
 func native(started process) (process, bool) {
 	if p, ok := child(started.pid, "codex"); ok {

@@ -40,8 +40,10 @@ func claudeLife(t *testing.T) {
 	}
 
 	ask(t, w, c.terminal, id, "DOWORK please")
+	c.record(t, "busy")
 	w.becomes(t, soon, claudeAgent, id, "working", pill(core.PillWorking, ""))
 	st.anthropic.hold.open()
+	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after a turn", pill(core.PillIdle, ""))
 
 	ask(t, w, c.terminal, id, "TOUCHFILE please")
@@ -54,6 +56,7 @@ func claudeLife(t *testing.T) {
 		t.Error("nothing says what the session asks for")
 	}
 	c.keys(t, "Enter")
+	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after the permission", pill(core.PillIdle, ""))
 	if _, err := os.Stat(filepath.Join(st.folder("claude"), "made.txt")); err != nil {
 		t.Errorf("what was permitted did not run: %v", err)
@@ -63,6 +66,7 @@ func claudeLife(t *testing.T) {
 	until(t, 15*time.Second, "Claude Code's question", func() bool { return c.shows("Which colour") })
 	w.becomes(t, soon, claudeAgent, id, "waiting for an answer", pill(core.PillWaiting, core.WaitQuestion))
 	c.keys(t, "Enter")
+	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after the answer", pill(core.PillIdle, ""))
 
 	// A refusal by Esc is told by no hook at all: only the agent's record shows it.
@@ -70,12 +74,14 @@ func claudeLife(t *testing.T) {
 	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows("Do you want to proceed") })
 	w.becomes(t, soon, claudeAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
 	c.keys(t, "Escape")
-	until(t, 10*time.Second, "Claude Code idle by its own record", func() bool { return c.says("idle") })
+	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after Esc", pill(core.PillIdle, ""))
 
 	ask(t, w, c.terminal, id, "BGWORK please")
-	w.becomes(t, soon+4*time.Second, claudeAgent, id, "a command in the background", pill(core.PillShell, ""))
-	w.becomes(t, soon+10*time.Second, claudeAgent, id, "idle after the command", pill(core.PillIdle, ""))
+	c.record(t, "shell")
+	w.becomes(t, soon, claudeAgent, id, "a command in the background", pill(core.PillShell, ""))
+	c.record(t, "idle")
+	w.becomes(t, soon, claudeAgent, id, "idle after the command", pill(core.PillIdle, ""))
 
 	c.slash(t, "clear")
 	until(t, 20*time.Second, "Claude Code's new session", func() bool { return c.sessionID() != "" && c.sessionID() != id })
@@ -117,6 +123,7 @@ func codexLife(t *testing.T) {
 	ask(t, w, c.terminal, id, "DOWORK please")
 	w.becomes(t, soon, codexAgent, id, "working", pill(core.PillWorking, ""))
 	st.openai.hold.open()
+	c.record(t, 1)
 	w.becomes(t, soon, codexAgent, id, "idle after a turn", pill(core.PillIdle, ""))
 	if row, _ = w.row(t, codexAgent, id); row.CWD != st.folder("codex") {
 		t.Errorf("cwd = %q, want %q", row.CWD, st.folder("codex"))
@@ -129,6 +136,7 @@ func codexLife(t *testing.T) {
 		t.Errorf("a waiting session stands in group %q", row.Group)
 	}
 	c.keys(t, "y")
+	c.record(t, 2)
 	w.becomes(t, soon, codexAgent, id, "idle after the permission", pill(core.PillIdle, ""))
 	if _, err := os.Stat(filepath.Join(st.home, "escalated")); err != nil {
 		t.Errorf("what was permitted did not run: %v", err)
@@ -138,6 +146,7 @@ func codexLife(t *testing.T) {
 	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows("Yes, proceed") })
 	w.becomes(t, soon, codexAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
 	c.keys(t, "Escape")
+	c.record(t, 3)
 	w.becomes(t, soon, codexAgent, id, "idle after Esc", pill(core.PillIdle, ""))
 
 	c.slash(t, "clear")
@@ -153,6 +162,7 @@ func codexLife(t *testing.T) {
 	c.ready(t)
 	w.becomes(t, soon, codexAgent, second, "live after /clear", pill(core.PillIdle, ""))
 	ask(t, w, c.terminal, second, "hello again")
+	until(t, 20*time.Second, "the new thread's turn by Codex's own record", func() bool { return st.turnsOver(second) == 1 })
 	w.becomes(t, soon, codexAgent, second, "idle in the new thread", pill(core.PillIdle, ""))
 	first := w.becomes(t, soon, codexAgent, id, "ended by /clear", status(core.StatusEnded))
 	w.becomes(t, soon, codexAgent, second, "linked to what it follows", func(r core.Row) bool { return r.Follows == first.ID })

@@ -175,7 +175,7 @@ func trayMenu(t *testing.T) {
 	}
 	w.becomes(t, soon, claudeAgent, c.native, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
 	c.keys(t, "Escape")
-	until(t, 10*time.Second, "Claude Code idle by its own record", func() bool { return c.says("idle") })
+	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, c.native, "idle after Esc", pill(core.PillIdle, ""))
 
 	if items, err = menuOf(conn, pid); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -221,6 +222,27 @@ func TestFollowGiantLine(t *testing.T) {
 				t.Errorf("finished later: %d records, %d bad", len(got.Records), got.Broken)
 			}
 		})
+	}
+}
+
+// TestFollowMemory reads far more than it may hold: what is allocated must not grow with the file or
+// with its longest line.
+func TestFollowMemory(t *testing.T) {
+	text := strings.Repeat(`pasted \"text\" `, 1000)
+	for name, data := range map[string]string{
+		"many lines":     strings.Repeat(`{"a":"`+text+"\"}\n", 20<<20/len(text)),
+		"one giant line": `{"a":"` + strings.Repeat(text, 20<<20/len(text)) + "\"}\n",
+	} {
+		src := write(t, filepath.Join(t.TempDir(), "f"), []byte(data))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, _, err := jsonl.Follow(context.Background(), src, core.Cursor{}, 1, func([]byte) (jsonl.Judge, error) { return silent{}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 3<<20 {
+			t.Errorf("%s: %d bytes allocated for a file of %d", name, n, len(data))
+		}
 	}
 }
 

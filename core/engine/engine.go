@@ -54,14 +54,15 @@ type Engine struct {
 	mail chan func(context.Context)
 
 	// Owned by the owner goroutine.
-	picture  *live.Picture
-	pending  core.Writes     // decided, not yet kept
-	applied  map[string]bool // ids of events in pending
-	dirty    bool
-	lastPub  time.Time
-	revision int64
+	picture *live.Picture
+	pending core.Writes     // decided, not yet kept
+	applied map[string]bool // ids of events in pending
+	dirty   bool
+	// heatMoved says that a session's days changed since the heat map was summed.
+	heatMoved bool
+	lastPub   time.Time
+	revision  int64
 
-	living atomic.Int64 // sessions live or starting
 	snap   atomic.Pointer[core.Snapshot]
 	heat   atomic.Pointer[[]core.Heat]
 	moved  chan struct{} // closed when the Snapshot is replaced
@@ -140,7 +141,6 @@ func (e *Engine) load(ctx context.Context) error {
 	if e.settings.values == nil {
 		e.settings.values = map[string]string{}
 	}
-	e.living.Store(int64(len(e.picture.Living())))
 	e.health.first = len(kept.Fingerprints) == 0
 	return nil
 }
@@ -166,7 +166,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { e.own(ctx); return nil })
 	g.Go(func() error { e.countDays(ctx); return nil })
 	g.Go(func() error { return e.loop(ctx, "drain", drainEvery, e.wakes.drain, e.drain) })
-	g.Go(func() error { return e.loop(ctx, "poll", e.pollEvery, e.wakes.poll, e.poll) })
+	g.Go(func() error { return e.loop(ctx, "poll", pollEvery, e.wakes.poll, e.poll) })
 	g.Go(func() error { return e.loop(ctx, "import", e.sweepEvery, e.wakes.sweep, e.sweepAll) })
 	g.Go(func() error { return e.loop(ctx, "agents", agentsEvery, e.wakes.agents, e.lookAtAgents) })
 	g.Go(func() error { return e.loop(ctx, "retention", retentionEvery, nil, e.retain) })
@@ -280,16 +280,16 @@ func (e *Engine) commit(ctx context.Context) error {
 	clear(e.applied)
 	for _, c := range done.Counted {
 		moved := e.picture.SetTurns(c.Session, int64(len(c.At)))
-		if e.picture.SetDays(c.Session, live.Days(c.At, e.zone)) || moved {
-			e.dirty = true
+		if e.picture.SetDays(c.Session, live.Days(c.At, e.zone)) {
+			e.heatMoved, moved = true, true
 		}
+		e.dirty = e.dirty || moved
 	}
 	return nil
 }
 
 // take applies events to the picture and adds what is to be kept to what is pending.
 func (e *Engine) take(events ...core.Event) {
-	defer func() { e.living.Store(int64(len(e.picture.Living()))) }()
 	for _, ev := range events {
 		before := core.StatusNone
 		if s := e.picture.Session(ev.Session()); s != nil {

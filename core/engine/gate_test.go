@@ -22,7 +22,9 @@ const (
 	b = "bbbb-2"
 )
 
-func say(s string) adaptertest.FakeHook { return adaptertest.FakeHook{Session: s, CWD: "/home/dev/proj"} }
+func say(s string) adaptertest.FakeHook {
+	return adaptertest.FakeHook{Session: s, CWD: "/home/dev/proj"}
+}
 
 func (w *world) register(name string, p core.Process, state string, sessions ...string) {
 	w.t.Helper()

@@ -201,6 +201,6 @@ func (e *Engine) countDays(ctx context.Context) {
 				e.picture.SetDays(id, all[i])
 			}
 		}
-		e.dirty = true
+		e.dirty, e.heatMoved = true, true
 	})
 }

@@ -20,14 +20,8 @@ type look struct {
 	living    []core.SessionID    // live or starting before the table was read
 }
 
-// pollEvery is how often the process table is read: often while something lives, seldom when nothing
-// does, since hooks and watches wake the poll at once.
-func (e *Engine) pollEvery() time.Duration {
-	if e.living.Load() > 0 {
-		return 5 * time.Second
-	}
-	return 15 * time.Second
-}
+// pollEvery is how often the process table is read when nothing wakes the poll before.
+var pollEvery = every(5 * time.Second)
 
 // poll asks every adapter what runs and has the owner judge it. The order matters: the runs to judge
 // are noted first, then the table is read, then the inbox is drained, so that a session that said

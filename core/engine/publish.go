@@ -25,8 +25,12 @@ func (e *Engine) publish() {
 		s.Zone = zoneName(e.zone)
 	}
 	s.Health, s.Agents, s.Import = e.health.report(per)
-	heat := heatOf(e.picture.Heat())
-	e.heat.Store(&heat)
+	// The sum over all sessions is only made anew when one changed its days or came to count.
+	if old := e.snap.Load(); old == nil || e.heatMoved || old.Counts.Visible != counts.Visible {
+		heat := heatOf(e.picture.Heat())
+		e.heat.Store(&heat)
+		e.heatMoved = false
+	}
 	e.movedM.Lock()
 	e.snap.Store(s)
 	close(e.moved)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"tower/core/engine"
 	"tower/core/home"
 	"tower/core/ledger"
+	"tower/core/load"
 )
 
 // check is one thing doctor looked at.
@@ -79,6 +82,7 @@ func (e *Env) examine(ctx context.Context) []check {
 	}
 	add("place", "ok", "data lies in "+e.Home.Data, "")
 	e.examineHook(add)
+	examineMachine(ctx, add)
 	var s *core.Snapshot
 	cl, err := e.client()
 	if err == nil {
@@ -116,6 +120,22 @@ func (e *Env) examineHook(add func(id, state, text, fix string)) {
 		}
 		add("hook program", "ok", text, "")
 	}
+}
+
+// examineMachine tells how busy the machine is: an answer to "why is it slow" that is not Tower.
+func examineMachine(ctx context.Context, add func(id, state, text, fix string)) {
+	m := load.New(time.Now).Machine(ctx)
+	var parts []string
+	if m.Load1 != nil {
+		parts = append(parts, fmt.Sprintf("load %.1f on %d cores", *m.Load1, runtime.NumCPU()))
+	}
+	if m.MemUsed != nil && m.MemTotal != nil {
+		parts = append(parts, fmt.Sprintf("%.1f of %.1f GB memory in use", float64(*m.MemUsed)/1e9, float64(*m.MemTotal)/1e9))
+	}
+	if len(parts) == 0 {
+		parts = []string{"its load cannot be read"}
+	}
+	add("machine", "ok", strings.Join(parts, ", "), "")
 }
 
 func (e *Env) examineLedger(ctx context.Context, add func(id, state, text, fix string)) *core.Snapshot {

@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"tower/core"
 )
 
 // find returns the one session a person means: by the agent's id or Tower's, whole or the first
 // characters of it, or by its exact title. Several fits are refused, with their ids.
 func find(rows []core.Row, what string) (core.Row, error) {
+	// An id copied from elsewhere may come in capitals, in braces or as a URN.
+	if u, err := uuid.Parse(what); err == nil {
+		what = u.String()
+	}
 	var exact, prefix []core.Row
 	for _, r := range rows {
 		switch {

@@ -22,8 +22,8 @@ func (in *input) read(f *os.File, deadline time.Time) {
 		case err == nil && n == 0:
 			err = io.EOF
 		}
-		if !in.take(buf[:max(n, 0)], err) {
-			return
+		if !in.take(buf[:max(n, 0)], err) || time.Until(deadline) <= 0 {
+			return // a stream that never runs dry would be readable for ever
 		}
 		if n == len(buf) && n < 256<<10 {
 			buf = make([]byte, 4*len(buf))

@@ -456,6 +456,8 @@ func TestPageWhenTheTowerIsDown(t *testing.T) {
 	b.size(1400, 900)
 	b.signIn(w, "/")
 	b.until(`document.querySelectorAll('.grid .s').length > 10 && document.querySelector('.link.ok')`)
+	b.run(`navigator.serviceWorker.ready.then(() => 0)`)
+	b.until(`navigator.serviceWorker.controller`)
 	w.stop()
 	b.until(`document.querySelector('#notes .no.sick')`)
 	got := b.text("#notes")
@@ -475,6 +477,22 @@ func TestPageWhenTheTowerIsDown(t *testing.T) {
 	}
 	b.frames()
 	b.look("down")
+	// Loaded anew while the tower is down, the page still says so: the document is kept, no session is.
+	b.run(`location.reload()`)
+	b.until(`document.querySelector('#notes .no.sick') && !document.querySelector('.grid .s')`)
+	if got := b.text("#notes"); !strings.HasPrefix(got, "Tower is down since ") || strings.Contains(got, "last picture") {
+		t.Errorf("banner of a page without a picture = %q", got)
+	}
+	kept := js[[]string](b, `caches.keys().then(ks => Promise.all(ks.map(k => caches.open(k).then(c => c.keys())))).then(l => l.flat().map(r => new URL(r.url).pathname))`)
+	if !slices.Equal(kept, []string{"/"}) {
+		t.Errorf("the worker keeps %q, want the document alone", kept)
+	}
+	// It comes back by itself, signed in as before, on the picture of the new process.
+	start(t, newFake(picture(time.Now(), 25, 0)), func(o *Options) { o.Secrets, o.Port = w.kept, w.port })
+	b.until(`!main.inert && document.querySelector('.link.ok') && __tower.rows === 25 && !document.querySelector('#notes .no')`)
+	if got := b.text("h1 + .two"); got != "8 live, 25 in all, 0 hidden" {
+		t.Errorf("counts after the return = %q", got)
+	}
 }
 
 func TestPageActs(t *testing.T) {

@@ -133,7 +133,7 @@ func (s *Server) identify(r *http.Request) (Caller, *fault) {
 			return Caller{Door: DoorScript}, nil
 		}
 		return Caller{}, &fault{code: http.StatusUnauthorized, Text: "This token does not open the tower.",
-			Hint: "Make a new one with: tower token on"}
+			Hint: "The token may have been replaced or turned off."}
 	}
 	if c, err := r.Cookie(s.cookieName()); err == nil {
 		if id, ok := s.devices.find(c.Value, r.Header.Get(KeyHeader)); ok {

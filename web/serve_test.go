@@ -36,14 +36,14 @@ func start(t testing.TB, f *fakeEngine, change ...func(*Options)) *tower {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tcp, url, err := Listen(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	kept := newMemory()
 	o := Options{Engine: f, Build: "test", Secrets: kept}
 	for _, c := range change {
 		c(&o)
+	}
+	tcp, url, err := Listen(t.Context(), o.Port)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if m, ok := o.Secrets.(*memory); ok {
 		kept = m

@@ -89,7 +89,7 @@ function paintUnread(a) {
   if (unread.dataset.key === key) return;
   unread.dataset.key = key;
   const line = (n, one, where) => h('div', { class: 'row wrap' }, icon(n ? 'raw' : 'ok', n ? 'dot raw' : 'dot ok'), h('span', null, `${num(n)} ${n === 1 ? one : one + 's'}`), h('span', { class: 'three small' }, where));
-  unread.replaceChildren(h('div', { class: 'stack small' }, line(a.bad_files, 'event file', 'set aside in bad/, one line each in the log'), line(a.bad_lines, 'transcript line', 'could not be walked; the rest of the file was read'),
+  unread.replaceChildren(h('div', { class: 'stack small' }, line(a.bad_files, 'event file', 'set aside because they could not be read; one line each in the log'), line(a.bad_lines, 'transcript line', 'could not be walked; the rest of the file was read'),
     types.length ? h('div', null, h('div', { class: 'row wrap' }, icon('raw', 'dot raw'), h('span', null, many(types.length, 'line type') + ' unknown'), h('span', { class: 'three small' }, 'counted, not understood; a newer agent writes them')), h('p', { class: 'mono two' }, types.slice(0, 40).map(([t, n]) => t + ' ×' + num(n)).join(', '))) : line(0, 'unknown line type', '')));
 }
 

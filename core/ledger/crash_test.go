@@ -10,15 +10,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mattn/go-sqlite3"
 	"tower/core"
 )
 
 // children are the programs this test binary can be instead of running tests.
-var children = map[string]func(path string) error{"write": childWrite, "lock": childLock}
+var children = map[string]func(path string) error{"write": childWrite, "cut": childCut, "lock": childLock}
 
 const childVar = "LEDGER_TEST_CHILD"
 
@@ -83,7 +85,7 @@ func childWrite(path string) error {
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.sqlite")
 	cut, kept := 0, 0
-	for round := range 12 {
+	for round := range 5 {
 		cmd := child(t, "write", path)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -113,6 +115,76 @@ func TestKilled(t *testing.T) {
 	}
 	if cut == 0 {
 		t.Error("no write was cut short: the test shows nothing")
+	}
+}
+
+// childCut applies the second write and kills itself at the change of a row named by its number, 0
+// being the commit.
+func childCut(path string) error {
+	at, err := strconv.Atoi(os.Getenv("LEDGER_TEST_AT"))
+	if err != nil {
+		return err
+	}
+	d, err := Open(context.Background(), path, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	conn, err := d.write.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	die := func() {
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			self.Kill()
+		}
+		select {}
+	}
+	err = conn.Raw(func(c any) error {
+		changed := 0
+		c.(*sqlite3.SQLiteConn).RegisterUpdateHook(func(int, string, string, int64) {
+			if changed++; changed == at {
+				die()
+			}
+		})
+		c.(*sqlite3.SQLiteConn).RegisterCommitHook(func() int {
+			if at == 0 {
+				die()
+			}
+			return 0
+		})
+		return nil
+	})
+	if err := errors.Join(err, conn.Close()); err != nil {
+		return err
+	}
+	_, err = d.Apply(context.Background(), batchOf(2))
+	return errors.Join(err, errors.New("the write came to its end"))
+}
+
+// TestCut lets the writer die between two rows of a write, at every tenth of them.
+func TestCut(t *testing.T) {
+	for at := 0; at <= 160; at += 10 { // 40 sessions, 1 event, 40 origins, 40 counts, 40 sources
+		path := filepath.Join(t.TempDir(), "ledger.sqlite")
+		d := openAt(t, path)
+		apply(t, d, batchOf(1))
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := child(t, "cut", path)
+		cmd.Env = append(cmd.Env, fmt.Sprint("LEDGER_TEST_AT=", at))
+		if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
+			t.Fatalf("killed at row %d: %v %s", at, err, out)
+		}
+		inspectWrites(t, path, 1)
+		d, err := OpenReadOnly(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := load(t, d)
+		if len(l.Sessions) != 40 || len(l.Fingerprints) != 40 {
+			t.Errorf("killed at row %d: %d sessions, %d sources, want the 40 of the write before", at, len(l.Sessions), len(l.Fingerprints))
+		}
+		d.Close()
 	}
 }
 

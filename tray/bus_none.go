@@ -8,10 +8,12 @@ import (
 )
 
 // bus is the session bus, which this system does not have: it is always there and never lost.
-type bus struct{ lost <-chan struct{} }
+type bus struct{ lost, host <-chan struct{} }
 
 func awaitBus(ctx context.Context, _ *slog.Logger) (*bus, error) { return &bus{}, ctx.Err() }
 
 func (b *bus) close() {}
 
 func (b *bus) connected(ctx context.Context, _ func()) bool { return ctx.Err() == nil }
+
+func (b *bus) watchHosts(context.Context) {}

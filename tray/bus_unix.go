@@ -29,6 +29,7 @@ type bus struct {
 	conn *dbus.Conn
 	stop context.CancelFunc
 	lost <-chan struct{} // closed when the bus is gone
+	host chan struct{}   // wakes when a desktop begins to show icons
 }
 
 var errNoBus = errors.New("no session bus is named")
@@ -102,7 +103,7 @@ func dialBus(ctx context.Context, address string) (*bus, error) {
 	select {
 	case a := <-got:
 		if a.err == nil {
-			return &bus{conn: a.conn, stop: stop, lost: a.conn.Context().Done()}, nil
+			return &bus{conn: a.conn, stop: stop, lost: a.conn.Context().Done(), host: make(chan struct{}, 1)}, nil
 		}
 		err = a.err
 	case <-timer.C:
@@ -148,6 +149,39 @@ func (b *bus) connected(ctx context.Context, nudge func()) bool {
 		case <-b.lost:
 			timer.Stop()
 			return false
+		}
+	}
+}
+
+// watchHosts wakes host whenever a place for icons appears, until ctx or the bus ends.
+func (b *bus) watchHosts(ctx context.Context) {
+	signals := make(chan *dbus.Signal, 16)
+	b.conn.Signal(signals)
+	defer b.conn.RemoveSignal(signals)
+	const watcher = "org.kde.StatusNotifierWatcher"
+	for _, match := range [][]dbus.MatchOption{
+		{dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcher)},
+		{dbus.WithMatchSender(watcher), dbus.WithMatchMember("StatusNotifierHostRegistered")},
+	} {
+		if b.conn.AddMatchSignalContext(ctx, match...) != nil {
+			return
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s, ok := <-signals:
+			if !ok {
+				return // the bus is gone
+			}
+			if s == nil || len(s.Body) == 3 && s.Body[2] == "" {
+				continue // a place that went
+			}
+			select {
+			case b.host <- struct{}{}:
+			default:
+			}
 		}
 	}
 }

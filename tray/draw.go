@@ -107,6 +107,17 @@ func (t *systrayTray) change(was, is []menu.Item) {
 	}
 }
 
+// renew makes the desktop read the menu again: it says of the submenus that they changed.
+func (t *systrayTray) renew() {
+	for _, section := range t.drawn.Sections {
+		for _, it := range section.Items {
+			if len(it.Items) > 0 && it.Shown {
+				t.items[it.ID].SetTitle(it.Text)
+			}
+		}
+	}
+}
+
 // around draws what stands outside the menu: icon, text beside it, tooltip.
 func (t *systrayTray) around() {
 	if t.drawn.Icon != t.icon {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"fyne.io/systray"
@@ -19,6 +20,11 @@ import (
 
 // grace is how long the end waits for a library call that may hang with the desktop it talks to.
 const grace = 2 * time.Second
+
+// renewals are the times after which a new place for icons is given the menu once more. GTK panels drop
+// what is in a submenu when they read a menu for the first time; the library mends that for the first
+// reader only, and when a later one reads is not told.
+var renewals = []time.Duration{300 * time.Millisecond, time.Second, 3 * time.Second}
 
 // maxActions is how many clicks are acted upon at the same time; further ones are dropped.
 const maxActions = 8
@@ -74,7 +80,10 @@ func (t *systrayTray) Run(ctx context.Context) error {
 	owner := make(chan struct{})
 	go func() {
 		defer close(owner)
+		var hosts sync.WaitGroup
+		hosts.Go(func() { b.watchHosts(ctx) })
 		t.own(ctx, b, &actions)
+		hosts.Wait()
 	}()
 	<-ctx.Done()
 	// A desktop that hangs blocks the library inside a setter, so the end does not wait for ever.
@@ -131,6 +140,9 @@ func (t *systrayTray) rise(ctx context.Context, b *bus, ready <-chan struct{}) b
 func (t *systrayTray) own(ctx context.Context, b *bus, actions *errgroup.Group) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	renewal := time.NewTimer(time.Hour)
+	renewal.Stop()
+	renewed := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -142,6 +154,16 @@ func (t *systrayTray) own(ctx context.Context, b *bus, actions *errgroup.Group) 
 		case <-timer.C:
 		case id := <-t.clicks:
 			t.press(ctx, id, actions)
+			continue
+		case <-b.host:
+			renewed = 0
+			renewal.Reset(renewals[0])
+			continue
+		case <-renewal.C:
+			t.renew()
+			if renewed++; renewed < len(renewals) {
+				renewal.Reset(renewals[renewed] - renewals[renewed-1])
+			}
 			continue
 		}
 		t.draw(time.Now())

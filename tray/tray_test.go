@@ -238,6 +238,12 @@ func TestTrayHostComesLate(t *testing.T) {
 	c.show()
 	c.hear("up")
 	c.reads(idleMenu...)
+	changes := make(chan *dbus.Signal, 1000)
+	if err := c.conn.AddMatchSignal(dbus.WithMatchSender(c.object("/").Destination()), dbus.WithMatchMember("LayoutUpdated")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // the library refreshes once by itself, 150 ms after the first reading
+	c.conn.Signal(changes)
 	w := watcher{make(chan string, 10)}
 	if err := c.conn.Export(w, "/StatusNotifierWatcher", "org.kde.StatusNotifierWatcher"); err != nil {
 		t.Fatal(err)
@@ -252,6 +258,17 @@ func TestTrayHostComesLate(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("the icon did not register")
+	}
+	// A new reader of the menu may have lost its submenus, so it is told to read again.
+	for told := 0; told < len(renewals); {
+		select {
+		case s := <-changes:
+			if s.Name == "com.canonical.dbusmenu.LayoutUpdated" {
+				told++
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("the new host was told %d times to read the menu again, want %d", told, len(renewals))
+		}
 	}
 	c.end()
 }

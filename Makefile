@@ -28,7 +28,7 @@ printf '   %s: %s s\n' '$(1)' $$(($$(date +%s) - began)); exit $$code
 endef
 
 .PHONY: help run build test e2e slow soak bench bench-peers race lint fuzz cross package install clean
-.PHONY: lint-format lint-vet lint-static lint-vulnerabilities lint-cross
+.PHONY: lint-format lint-vet lint-static lint-vulnerabilities lint-windows lint-darwin
 
 help: ## show this
 	@grep -hE '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -65,12 +65,12 @@ soak: ## the tests that watch it live for hours
 	$(GOTEST) -tags slow -v -flags '-count=1 -timeout=24h -run ^TestSoak' $$dirs
 
 bench: ## the budgets, each with its reference in the same run
-	@if [ -d tray/bench ]; then exec go run ./tray/bench; else exec go test -run '^$$' -bench . -benchtime 1x ./...; fi
+	go run ./tray/bench
 
-bench-peers: ## the budgets against other programs that read the same files
-	@if [ -d tray/bench ]; then exec go run ./tray/bench -peers; else echo 'bench-peers: there is no program to compare with other programs yet' >&2; exit 1; fi
+bench-peers: ## the budgets, and other programs that read the same files
+	go run ./tray/bench -peers
 
-lint: lint-format lint-vet lint-static lint-vulnerabilities lint-cross ## everything that reads the code without running it
+lint: lint-format lint-vet lint-static lint-vulnerabilities lint-windows lint-darwin ## everything that reads the code without running it
 
 lint-format:
 	$(call step,gofmt,out=$$(find . -name '*.go' -not -path './.*/*' -exec gofmt -l {} +); [ -z "$$out" ] || { echo "not formatted:"; echo "$$out"; exit 1; })
@@ -84,8 +84,10 @@ lint-static:
 lint-vulnerabilities:
 	$(call step,govulncheck,go -C installer/tools run ./vulncheck -C ../.. ./tray ./hooks)
 
-lint-cross:
+lint-windows:
 	$(call step,vet for windows,CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go vet ./...)
+
+lint-darwin:
 	$(call step,vet for darwin,CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./...)
 
 fuzz: ## each fuzz target for a while: FUZZTIME=20s

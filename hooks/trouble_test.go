@@ -42,6 +42,19 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d calls killed, %d events whole", killed, len(whole))
 }
 
+// TestFileSizeLimit: a write that the kernel cuts off in the middle, with a signal besides.
+func TestFileSizeLimit(t *testing.T) {
+	h := installed(t)
+	cmd := exec.Command("/bin/sh", "-c", `ulimit -f 8 && exec "$0" claude Stop`, h.HookBinary())
+	run(t, cmd, `{"session_id":"s","x":"`+strings.Repeat("y", 20_000)+`"}`)
+	if entries, err := os.ReadDir(h.Inbox()); err != nil || len(entries) > 0 {
+		t.Errorf("inbox = %v, %v", entries, err)
+	}
+	if log := logged(t, h); !strings.Contains(log, "failed: write event") {
+		t.Errorf("log = %q", log)
+	}
+}
+
 func TestInboxInTheWay(t *testing.T) {
 	h := installed(t)
 	put(t, h.Inbox(), "a file")

@@ -213,6 +213,57 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+// TestNeverHalf looks at the folder all the time while events are written: what has the name of an
+// event is whole.
+func TestNeverHalf(t *testing.T) {
+	_, f := box(t)
+	payload, err := json.Marshal(strings.Repeat("x", 256<<10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(f.in, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; i < 150 && err == nil; i++ {
+			e := event(core.Instant(i + 1))
+			e.Payload = payload
+			_, err = Write(f.in, e)
+		}
+		written <- err
+	}()
+	seen := map[string]bool{}
+	for {
+		entries, err := os.ReadDir(f.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if seen[entry.Name()] || strings.HasSuffix(entry.Name(), tmpSuffix) {
+				continue
+			}
+			seen[entry.Name()] = true
+			info, err := entry.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Size() < int64(len(payload)) {
+				t.Fatalf("%s has %d bytes at first sight", entry.Name(), info.Size())
+			}
+		}
+		select {
+		case err := <-written:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
 func TestDrainOrder(t *testing.T) {
 	b, f := box(t)
 	late, early := event(2000), event(1000)

@@ -52,6 +52,17 @@ const (
 // is another process under a recycled pid. Exe is "" and Args nil when they could not be read.
 func Ancestors(pid, max int) []core.Ancestor {
 	chain := []core.Ancestor{}
+	for _, up := range above(pid, max, row) {
+		a := core.Ancestor{PID: up.PID, PPID: up.PPID, Created: up.Start}
+		a.Exe, _ = exe(up.PID)
+		a.Args = firstArgs(up.PID)
+		chain = append(chain, a)
+	}
+	return chain
+}
+
+func above(pid, max int, row func(int) (core.Proc, bool)) []core.Proc {
+	var chain []core.Proc
 	child, ok := row(pid)
 	for ok && len(chain) < max && child.PPID > 0 {
 		var up core.Proc
@@ -59,10 +70,7 @@ func Ancestors(pid, max int) []core.Ancestor {
 		if !ok || up.Start > child.Start {
 			break
 		}
-		a := core.Ancestor{PID: up.PID, PPID: up.PPID, Created: up.Start}
-		a.Exe, _ = exe(up.PID)
-		a.Args = firstArgs(up.PID)
-		chain = append(chain, a)
+		chain = append(chain, up)
 		child = up
 	}
 	return chain

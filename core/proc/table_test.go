@@ -143,6 +143,38 @@ func TestAncestors(t *testing.T) {
 	}
 }
 
+func TestAncestorsEnd(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows []core.Proc
+		max  int
+		want []int
+	}{
+		{"at the top", []core.Proc{{PID: 9, PPID: 5, Start: 3}, {PID: 5, PPID: 1, Start: 2}, {PID: 1, Start: 1}}, 8, []int{5, 1}},
+		{"at the limit", []core.Proc{{PID: 9, PPID: 5, Start: 3}, {PID: 5, PPID: 1, Start: 2}, {PID: 1, Start: 1}}, 1, []int{5}},
+		{"at a parent of the same tick", []core.Proc{{PID: 9, PPID: 5, Start: 3}, {PID: 5, Start: 3}}, 8, []int{5}},
+		{"at a recycled parent", []core.Proc{{PID: 9, PPID: 5, Start: 3}, {PID: 5, PPID: 1, Start: 4}, {PID: 1, Start: 1}}, 8, nil},
+		{"at one that cannot be read", []core.Proc{{PID: 9, PPID: 5, Start: 3}, {PID: 5, PPID: 4, Start: 2}, {PID: 1, Start: 1}}, 8, []int{5}},
+		{"in a circle", []core.Proc{{PID: 9, PPID: 5, Start: 3}, {PID: 5, PPID: 9, Start: 3}}, 4, []int{5, 9, 5, 9}},
+		{"nobody", nil, 8, nil},
+	} {
+		var got []int
+		for _, p := range above(9, c.max, func(pid int) (core.Proc, bool) {
+			for _, p := range c.rows {
+				if p.PID == pid {
+					return p, true
+				}
+			}
+			return core.Proc{}, false
+		}) {
+			got = append(got, p.PID)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
 func TestCut(t *testing.T) {
 	for _, c := range []struct{ name, arg, want string }{
 		{"short", "abc", "abc"},

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"path/filepath"
+	"time"
 
 	"tower/core"
 )
@@ -25,7 +26,7 @@ func New(info core.AgentInfo) *Adapter {
 	if info.Agent == "" {
 		info.Agent = Name
 	}
-	return &Adapter{info: info}
+	return &Adapter{info: info, names: nameCache{rest: time.Second}}
 }
 
 // Agent returns the configured facts.

@@ -54,7 +54,7 @@ func (j *judge) item(payload []byte) {
 		j.Steps++
 	default:
 		if !itemKinds[string(name)] && len(name) > 0 {
-			add(&j.Unknown, "response_item/"+string(name))
+			j.unknown("response_item/" + string(name))
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (j *judge) Record(r jsonl.Record) {
 			j.item(r.Raw)
 			return
 		}
-		add(&j.Unknown, string(name))
+		j.unknown(string(name))
 	}
 }
 
@@ -207,7 +207,7 @@ func (j *judge) event(payload []byte) {
 		j.Stale = j.Tokens != nil
 	default:
 		if !eventKinds[string(name)] && len(name) > 0 {
-			add(&j.Unknown, "event_msg/"+string(name))
+			j.unknown("event_msg/" + string(name))
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (j *judge) completed(item []byte) {
 		j.changed(jsonl.Get(item, "changes"))
 	default:
 		if !completedKinds[string(name)] && len(name) > 0 {
-			add(&j.Unknown, "item_completed/"+string(name))
+			j.unknown("item_completed/" + string(name))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"tower/adapters/jsonl"
 	"tower/adapters/rosqlite"
@@ -83,9 +84,12 @@ func prompted(name, prompt string) bool {
 }
 
 // nameCache holds both places as they were when last read. Ten thousand scans ask for names; the
-// database is opened when it changed.
+// database is opened when it changed, and while its owner writes all the time no more than once in
+// every rest.
 type nameCache struct {
 	mu     sync.Mutex
+	rest   time.Duration
+	read   time.Time
 	seen   [4]mark // root folder, index, database, its log
 	state  string  // path of the database
 	all    map[string]*naming
@@ -104,14 +108,26 @@ func markOf(path string) mark {
 }
 
 // named returns what is known of a thread's name. A place that cannot be read tells nothing; the scan
-// goes on without it, and what the ledger knew stays.
-func (a *Adapter) named(ctx context.Context, id string) (naming, bool) {
+// goes on without it, and what the ledger knew stays. fresh asks for the state of this moment.
+func (a *Adapter) named(ctx context.Context, id string, fresh bool) (naming, bool) {
 	if id == "" {
 		return naming{}, false
 	}
 	c := &a.names
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if fresh || !c.loaded || time.Since(c.read) >= c.rest {
+		a.refresh(ctx, c)
+	}
+	n, ok := c.all[id]
+	if !ok {
+		return naming{}, false
+	}
+	return *n, true
+}
+
+// refresh reads again what changed.
+func (a *Adapter) refresh(ctx context.Context, c *nameCache) {
 	index := filepath.Join(a.info.Root, indexFile)
 	if root := markOf(a.info.Root); !c.loaded || root != c.seen[0] {
 		c.seen[0], c.state = root, newestState(a.info.Root)
@@ -134,11 +150,7 @@ func (a *Adapter) named(ctx context.Context, id string) (naming, bool) {
 		}
 		c.all, c.seen, c.loaded = all, now, true
 	}
-	n, ok := c.all[id]
-	if !ok {
-		return naming{}, false
-	}
-	return *n, true
+	c.read = time.Now()
 }
 
 func at(all map[string]*naming, id string) *naming {
@@ -243,16 +255,15 @@ func columns(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 
 // readIndex adds the lines of the session index.
 func readIndex(ctx context.Context, path string, all map[string]*naming) {
-	_, _, err := jsonl.Follow(ctx, core.Source{Path: path}, core.Cursor{}, scanVersion, func([]byte) (jsonl.Judge, error) {
+	// Absent, or gone since: then there are no lines.
+	_, _, _ = jsonl.Follow(ctx, core.Source{Path: path}, core.Cursor{}, scanVersion, func([]byte) (jsonl.Judge, error) {
 		return &indexJudge{f: func(id string, g given) { n := at(all, id); n.lines = append(n.lines, g) }}, nil
 	})
-	_ = err // absent, or gone since: then there are no lines
 }
 
-// indexJudge reads lines of the session index.
+// indexJudge reads lines of the session index. It carries nothing from one reading to the next.
 type indexJudge struct {
-	f   func(id string, g given)
-	bad int64
+	f func(id string, g given)
 }
 
 func (j *indexJudge) Record(r jsonl.Record) {
@@ -264,16 +275,16 @@ func (j *indexJudge) Record(r jsonl.Record) {
 
 func (j *indexJudge) Line() {}
 
-func (j *indexJudge) Bad([]byte) { j.bad++ }
+func (j *indexJudge) Bad([]byte) {}
 
-func (j *indexJudge) State() ([]byte, error) { return []byte("1"), nil }
+func (j *indexJudge) State() ([]byte, error) { return []byte("-"), nil }
 
 // scanNames reads the lines added to the session index and says what they changed. A rollout tells
 // nothing of a rename, so without this a rename would wait for the next turn.
 func (a *Adapter) scanNames(ctx context.Context, s core.Source, from core.Cursor) (core.Scan, error) {
 	var order []string
 	changed := map[string]bool{}
-	j, res, err := jsonl.Follow(ctx, s, from, scanVersion, func([]byte) (jsonl.Judge, error) {
+	_, res, err := jsonl.Follow(ctx, s, from, scanVersion, func([]byte) (jsonl.Judge, error) {
 		order, changed = nil, map[string]bool{}
 		return &indexJudge{f: func(id string, _ given) {
 			if !changed[id] {
@@ -285,14 +296,13 @@ func (a *Adapter) scanNames(ctx context.Context, s core.Source, from core.Cursor
 	if err != nil {
 		return core.Scan{}, err
 	}
-	_ = j
 	scan := core.Scan{Reset: res.Reset, Cursor: res.Cursor, Read: res.Read}
 	if res.Reset {
 		// Every rollout is looked up when it is scanned; the first reading has nothing to add.
 		return scan, nil
 	}
 	for _, id := range order {
-		n, ok := a.named(ctx, id)
+		n, ok := a.named(ctx, id, true)
 		if !ok {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,7 +59,7 @@ func TestNamesOfTheRecordedDatabase(t *testing.T) {
 		"01a22d77-589c-7bf0-991d-782cbd6067ed": "",
 	}
 	for id, name := range want {
-		n, ok := h.a.named(t.Context(), id)
+		n, ok := h.a.named(t.Context(), id, true)
 		if !ok {
 			t.Errorf("%s is not known", id)
 		}
@@ -66,7 +67,7 @@ func TestNamesOfTheRecordedDatabase(t *testing.T) {
 			t.Errorf("%s: name %q, title %q, want %q", id, got, title, name)
 		}
 	}
-	if n, ok := h.a.named(t.Context(), "01a22d7b-9de5-7aa2-96b0-2e633ee131b1"); !ok || n.thread != "subagent" {
+	if n, ok := h.a.named(t.Context(), "01a22d7b-9de5-7aa2-96b0-2e633ee131b1", true); !ok || n.thread != "subagent" {
 		t.Errorf("sub-agent = %+v, %v", n, ok)
 	}
 	paths, _ := filepath.Glob("testdata/rollouts/*.jsonl")
@@ -202,5 +203,25 @@ func TestRenameIsASourceOfItsOwn(t *testing.T) {
 	}
 	if _, err := h.a.Scan(context.Background(), core.Source{Path: filepath.Join(h.root, "no", indexFile)}, core.Cursor{}); err == nil {
 		t.Error("an index that cannot be read is no error")
+	}
+}
+
+// TestNamesAreReadOnce holds down what ten thousand scans cost while the agent writes all the time.
+func TestNamesAreReadOnce(t *testing.T) {
+	h := newHome(t)
+	h.a.names.rest = time.Hour
+	path := h.rollout(t1, begun(t1, um("2026-11-30T17:20:03.000Z", "hello")))
+	db := h.stateDB("state_5.sqlite", named, "INSERT INTO threads VALUES ('"+t1+"', '', 0, 'One', '', 'hello')")
+	if got := h.nameOf(path); got[0] != "One" {
+		t.Fatalf("name = %q", got)
+	}
+	if _, err := db.Exec("UPDATE threads SET name = 'Two'"); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.nameOf(path); got[0] != "One" {
+		t.Errorf("name = %q: the database was opened again at once", got)
+	}
+	if n, _ := h.a.named(t.Context(), t1, true); n.name != "Two" {
+		t.Errorf("name = %q where the state of this moment was asked for", n.name)
 	}
 }

@@ -67,7 +67,7 @@ func (a *Adapter) delta(ctx context.Context, j *judge, path string, size int64) 
 	if f.Native == "" {
 		f.Native = j.nameID
 	}
-	if n, ok := a.named(ctx, f.Native); ok {
+	if n, ok := a.named(ctx, f.Native, false); ok {
 		f.Name, f.AgentTitle = n.split(&j.thread)
 		f.Archived = f.Archived || n.archived
 		if f.Thread == "" {

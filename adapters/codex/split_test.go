@@ -177,11 +177,12 @@ func FuzzScan(f *testing.F) {
 		}
 		f.Add(content, uint(5000))
 	}
+	g := newGrower(f)
 	f.Fuzz(func(t *testing.T, content []byte, at uint) {
 		if len(content) > 1<<16 {
 			return
 		}
-		newGrower(t).grow(t, content, []int{int(at % uint(len(content)+1))})
+		g.grow(t, content, []int{int(at % uint(len(content)+1))})
 	})
 }
 

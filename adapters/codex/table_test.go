@@ -81,6 +81,7 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h := &home{t: t, root: root, a: New(info(root)), tab: &table{}}
+	h.a.names.rest = 0
 	h.file("thread-writer-locks/.coordination.lock", "")
 	return h
 }

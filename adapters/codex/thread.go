@@ -2,6 +2,7 @@ package codex
 
 import (
 	"maps"
+	"unicode/utf8"
 
 	"tower/core"
 )
@@ -161,13 +162,30 @@ func most(a, b map[string]int64) map[string]int64 {
 	return all
 }
 
-// add counts name in a map that may not exist yet.
+// add counts name in a map that may not exist yet. Names come from foreign bytes and go through JSON
+// into the cursor, so they are made valid here: afterwards they would be others.
 func add(m *map[string]int64, name string) {
 	if name == "" {
 		return
+	}
+	if !utf8.ValidString(name) {
+		name = string([]rune(name))
 	}
 	if *m == nil {
 		*m = map[string]int64{}
 	}
 	(*m)[name]++
+}
+
+// unknown counts a kind of line that no rule knows. A file that is none of ours can hold any number of
+// them, of any length; what is kept of it must stay small.
+func (t *thread) unknown(name string) {
+	const long, many = 80, 100
+	if len(name) > long {
+		name = name[:long]
+	}
+	if _, ok := t.Unknown[name]; !ok && len(t.Unknown) >= many {
+		name = "others"
+	}
+	add(&t.Unknown, name)
 }

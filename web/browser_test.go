@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
@@ -233,6 +235,42 @@ func TestPageSignsInAndFits(t *testing.T) {
 		b.look(fmt.Sprintf("open-%d", width))
 		b.run(`document.querySelectorAll('.grid .s')[1].click()`)
 		b.until(`!document.querySelector('.grid .op')`)
+	}
+}
+
+// TestPageWithLargeType gives the browser twice the usual type: the page counts as half as wide, rows grow
+// with their text, and the list still knows where everything stands.
+func TestPageWithLargeType(t *testing.T) {
+	w := start(t, newFake(picture(time.Now(), 200, 0)))
+	b := newTab(t)
+	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: 32, Fixed: 26}})
+		return chromedp.Void{}, err
+	})
+	b.size(1400, 900)
+	b.signIn(w, "/")
+	b.until(`document.querySelectorAll('.grid .s').length > 5`)
+	if got := js[string](b, `getComputedStyle(document.documentElement).fontSize`); got != "32px" {
+		t.Fatalf("type is %s, want 32px: the test does not do what it says", got)
+	}
+	for _, view := range []string{"history", "health", "sessions"} {
+		b.run(fmt.Sprintf(`location.hash = %q`, view))
+		for _, width := range []int64{720, 1400} {
+			b.size(width, 900)
+			b.frames()
+			for _, what := range js[[]string](b, overflowing) {
+				t.Errorf("%s, %d px: %s", view, width, what)
+			}
+			b.look(fmt.Sprintf("large-%s-%d", view, width))
+		}
+	}
+	b.run(`scrollTo(0, document.documentElement.scrollHeight)`)
+	b.frames()
+	if gap := js[float64](b, `(r => r.at(-1).getBoundingClientRect().bottom - document.querySelector('.grid').getBoundingClientRect().bottom)([...document.querySelectorAll('.grid .s')])`); gap < -3 || gap > 3 {
+		t.Errorf("the last row ends %v px from the end of the list", gap)
+	}
+	if got := js[bool](b, `[...document.querySelectorAll('.grid .s')].every(s => s.scrollHeight <= s.clientHeight + 1)`); !got {
+		t.Error("a row is lower than its text")
 	}
 }
 

@@ -33,6 +33,9 @@ export function svg(tag, attrs, ...children) {
   return e;
 }
 
+/** narrow tells whether the page is laid out for one hand; the same width as in widths.css. */
+export const narrow = () => matchMedia('(max-width: 45em)').matches;
+
 /** put writes text only when it differs, and tells whether it did. */
 export function put(node, text) {
   if (node.textContent === text) return false;

@@ -1,5 +1,5 @@
 // The History view: one strip an agent, all on one axis of weeks, the newest at the right edge.
-import { h, svg, put, no } from './dom.js';
+import { h, svg, put, no, narrow } from './dom.js';
 import { get } from './api.js';
 import { num, many } from './words.js';
 
@@ -35,6 +35,9 @@ export async function historyShow(live) {
   draw();
 }
 
+/** roomFor is the width that is left for a strip beside its name. */
+const roomFor = () => Math.max(200, heat.clientWidth - (narrow() ? 24 : 40 + 6 * parseFloat(getComputedStyle(document.documentElement).fontSize)));
+
 function draw() {
   const strips = data.agents;
   empty.hidden = strips.length > 0;
@@ -49,8 +52,8 @@ function draw() {
   put(zone, 'one prompt you typed, days cut in ' + (data.timezone || 'this machine’s zone'));
   pick(first, last);
   const end = year ? Math.min(last, Date.UTC(+year, 11, 31)) : last, w0 = week(first), w1 = week(end), weeks = w1 - w0 + 1;
-  const room = Math.max(200, heat.clientWidth - (innerWidth <= 720 ? 24 : 136));
-  const cell = innerWidth <= 720 ? 8 : Math.max(6, Math.min(8, Math.floor(room / weeks)));
+  const room = roomFor();
+  const cell = narrow() ? 8 : Math.max(6, Math.min(8, Math.floor(room / weeks)));
   const show = Math.min(weeks, Math.floor(room / cell)), from = w1 - show + 1; // what does not fit is cut at the left, by whole weeks
   heat.replaceChildren(h('span', { class: 'who axis' }), h('div', { class: 'clip' }, axis(from, show, cell)), ...strips.flatMap(s => [
     h('div', { class: 'who' }, h('b', { class: 'small' }, s.display), h('div', { class: 'three small' }, many(s.total, 'turn'))),
@@ -99,7 +102,7 @@ function strip(s, from, show, cell, end) {
 
 /** pick offers the years when they do not fit side by side. */
 function pick(first, last) {
-  const a = new Date(first).getUTCFullYear(), b = new Date(last).getUTCFullYear(), room = Math.floor(Math.max(200, heat.clientWidth - (innerWidth <= 720 ? 24 : 136)) / (innerWidth <= 720 ? 8 : 6));
+  const a = new Date(first).getUTCFullYear(), b = new Date(last).getUTCFullYear(), room = Math.floor(roomFor() / (narrow() ? 8 : 6));
   years.hidden = a === b || week(last) - week(first) < room;
   if (years.hidden) { year = ''; return; }
   const names = ['', ...Array.from({ length: b - a }, (_, i) => String(b - 1 - i))];

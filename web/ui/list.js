@@ -6,7 +6,7 @@
 //
 // layout() takes a new order and is the only full render; scrolling moves the window; painting touches
 // cells. Nodes are kept by key, so a row that stays in the window is never built again.
-import { h } from './dom.js';
+import { h, narrow } from './dom.js';
 import { header } from './row.js';
 
 const beyond = 400; // pixels kept above and below the window
@@ -20,10 +20,19 @@ export function makeList(make) {
   const node = h('div', { class: 'grid', role: 'grid', 'aria-label': 'Sessions', 'aria-colcount': 9 }, h('div', { role: 'rowgroup' }, header()), body);
   let items = [], tops = [0], mounted = new Map(), place = new Map();
   const opened = new Map(); // heights of what has been measured
-  const rowHeight = () => parseFloat(getComputedStyle(node).getPropertyValue('--rowh')) || 33;
-  let rowh = 33;
+  // Heights are given in rem, so that they grow with the type.
+  const pixels = name => parseFloat(getComputedStyle(node).getPropertyValue(name)) * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  let rowh = 33, group = 27;
 
-  const heightOf = it => it.kind === 'group' ? 27 : it.kind === 'open' ? opened.get(it.key) || 190 : rowh;
+  const heightOf = it => it.kind === 'group' ? group : it.kind === 'open' ? opened.get(it.key) || 190 : rowh;
+
+  /** sized reads the heights anew and tells whether they changed: the window got narrow, or the type larger. */
+  function sized() {
+    const was = rowh + group;
+    rowh = pixels('--rowh') || 33;
+    group = pixels('--gph') || 27;
+    return was !== rowh + group;
+  }
 
   function measure() {
     tops = new Array(items.length + 1);
@@ -89,7 +98,7 @@ export function makeList(make) {
   let asked = 0;
   const soon = () => { if (!asked) asked = requestAnimationFrame(() => { asked = 0; show(); }); };
   addEventListener('scroll', soon, { passive: true });
-  addEventListener('resize', () => { const was = rowh; rowh = rowHeight(); if (was !== rowh) measure(); soon(); });
+  addEventListener('resize', () => { if (sized()) measure(); soon(); });
 
   return {
     node,
@@ -98,7 +107,7 @@ export function makeList(make) {
       counters.renders++;
       items = next;
       place = new Map(items.map((it, i) => [it.key, i]));
-      rowh = rowHeight();
+      sized();
       node.setAttribute('aria-rowcount', items.length + 1);
       measure();
       show();
@@ -110,7 +119,7 @@ export function makeList(make) {
     reveal(key) {
       const i = place.get(key);
       if (i == null) return null;
-      const top = body.getBoundingClientRect().top + tops[i], bottom = top + heightOf(items[i]), head = 32, foot = innerWidth <= 720 ? 60 : 12;
+      const top = body.getBoundingClientRect().top + tops[i], bottom = top + heightOf(items[i]), head = 32, foot = narrow() ? 60 : 12;
       if (top < head) scrollBy(0, top - head - 30); else if (bottom > innerHeight - foot) scrollBy(0, bottom - innerHeight + foot);
       show();
       return mounted.get(key);

@@ -33,10 +33,9 @@ type judge struct {
 	sub      bool   // a sub-agent's file
 	parent   string // of a sub-agent, as the path gives it
 
-	seen     map[int64]struct{} // memory.Seen, as a set
-	turns    []core.Turn        // found by this scan
-	uses     []use              // of one answer, kept for its memory
-	takeBack bool               // a turn that an earlier scan found is none
+	turns    []core.Turn // found by this scan
+	uses     []use       // of one answer, kept for its memory
+	takeBack bool        // a turn that an earlier scan found is none
 }
 
 func newJudge(info core.AgentInfo, src core.Source, state []byte) (*judge, error) {
@@ -49,10 +48,6 @@ func newJudge(info core.AgentInfo, src core.Source, state []byte) (*judge, error
 		if err := j.memory.load(state); err != nil {
 			return nil, err
 		}
-	}
-	j.seen = make(map[int64]struct{}, len(j.Seen))
-	for _, h := range j.Seen {
-		j.seen[h] = struct{}{}
 	}
 	return j, nil
 }
@@ -280,14 +275,4 @@ func (j *judge) turn(kind core.TurnKind, uid int64, at core.Instant, copied bool
 	if !copied {
 		j.turns = append(j.turns, core.Turn{UID: uid, At: at, Kind: kind})
 	}
-}
-
-// first tells whether a hash is met for the first time, and remembers it.
-func (j *judge) first(h int64) bool {
-	if _, ok := j.seen[h]; ok {
-		return false
-	}
-	j.seen[h] = struct{}{}
-	j.Seen = append(j.Seen, h)
-	return true
 }

@@ -197,7 +197,7 @@ func (j *judge) skillRun(e *entry, u use) {
 	}
 	skill = cut(strings.TrimPrefix(skill, "/"), nameLimit)
 	id := inner(u.id)
-	if skill == "" || len(id) > 0 && !j.first(hashOf("tool", string(id))) {
+	if skill == "" || len(id) > 0 && !j.Seen.add(hashOf("tool", string(id))) {
 		return
 	}
 	j.ToolSkills.add(skill, 1)

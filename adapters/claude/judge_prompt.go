@@ -42,7 +42,7 @@ func (j *judge) user(e *entry) {
 	case b.result:
 		// Text beside a tool's result was typed while the tool ran.
 		if text != "" && !machine(text) && !j.headless(e) {
-			if uid := j.uid(e, text); j.first(uid) {
+			if uid := j.uid(e, text); j.Seen.add(uid) {
 				j.turn(core.TurnMidTurn, uid, e.at, !jsonl.Null(e.forked))
 			}
 		}
@@ -96,11 +96,11 @@ func (j *judge) headless(e *entry) bool {
 func (j *judge) prompt(e *entry, text string) {
 	j.settle()
 	uid := j.uid(e, text)
-	if !j.first(uid) {
+	if !j.Seen.add(uid) {
 		return
 	}
 	// The same text at the same millisecond is the same prompt written again under another uuid.
-	if text != "" && e.at != 0 && !j.first(hashOf("text", e.at.String(), text)) {
+	if text != "" && e.at != 0 && !j.Seen.add(hashOf("text", e.at.String(), text)) {
 		return
 	}
 	if j.headless(e) {

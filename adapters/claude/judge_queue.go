@@ -40,7 +40,7 @@ func (j *judge) queued(e *entry) {
 		if !ok || w.Skip || j.SDK {
 			return
 		}
-		if j.first(w.UID) {
+		if j.Seen.add(w.UID) {
 			j.turn(core.TurnMidTurn, w.UID, w.At, !jsonl.Null(e.forked))
 		}
 		if len(j.Absorbed) == queueLimit {
@@ -117,7 +117,7 @@ func (j *judge) attached(e *entry) {
 			break
 		}
 	}
-	if j.first(uid) {
+	if j.Seen.add(uid) {
 		j.turn(core.TurnMidTurn, uid, when, !jsonl.Null(e.forked))
 	}
 }

@@ -45,7 +45,7 @@ func (p *pending) kind() core.TurnKind {
 func (j *judge) slash(e *entry, text string, human bool) {
 	j.settle()
 	uid := j.uid(e, text)
-	if !j.first(uid) {
+	if !j.Seen.add(uid) {
 		return
 	}
 	name := strings.TrimPrefix(tagged(text, "command-name"), "/")

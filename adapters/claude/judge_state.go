@@ -45,7 +45,7 @@ type memory struct {
 	Pending  *pending  `json:"pending,omitempty"`
 	Queue    []waiting `json:"queue,omitempty"`
 	Absorbed hashes    `json:"absorbed,omitempty"` // texts the queue told of and no attachment yet
-	Seen     hashes    `json:"seen,omitempty"`
+	Seen     seen      `json:"-"`
 
 	Main          chain  `json:"main"`
 	Side          chain  `json:"side"`
@@ -65,8 +65,30 @@ type memory struct {
 	Document bool  `json:"document,omitempty"` // it begins like another agent's export
 }
 
-func (m *memory) save() ([]byte, error)   { return json.Marshal(m) }
-func (m *memory) load(state []byte) error { return json.Unmarshal(state, m) }
+// save writes the length of the JSON, the JSON, and behind it Seen in its own form: it is most of the
+// carry of a long session, and as JSON its way in and out would cost more than the append it serves.
+func (m *memory) save() ([]byte, error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(text)))
+	return m.Seen.append(append(b, text...)), nil
+}
+
+func (m *memory) load(state []byte) error {
+	if len(state) < 4 {
+		return errors.New("state cut short")
+	}
+	n := int(binary.LittleEndian.Uint32(state))
+	if n > len(state)-4 {
+		return errors.New("state cut short")
+	}
+	if err := json.Unmarshal(state[4:4+n], m); err != nil {
+		return err
+	}
+	return m.Seen.read(state[4+n:])
+}
 
 func (m *memory) count(kind core.TurnKind, copied bool) {
 	switch kind {

@@ -23,6 +23,9 @@ const (
 	subHint   = "subagent/" // Source.Hint of one, followed by the parent's id where the path tells it
 )
 
+// ScanVersion counts the versions of Scan.
+func (a *Adapter) ScanVersion() int { return scanner }
+
 // Transcripts calls found for every transcript below the root: projects/<folder>/*.jsonl, where
 // sub-agents of older versions lie too, and projects/<folder>/<session>/subagents/*.jsonl. The names
 // of the folders are never decoded: they are lossy.

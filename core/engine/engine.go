@@ -267,17 +267,26 @@ func (e *Engine) commit(ctx context.Context) error {
 	if e.health.tick("ledger", err, e.log) {
 		e.dirty = true
 	}
+	if never(err) {
+		return e.isolate(ctx)
+	}
 	if err != nil {
 		e.health.behind("ledger", fmt.Sprintf("%d rows wait to be written", len(e.pending.Sessions)+len(e.pending.Events)+len(e.pending.Runs)))
 		return err
 	}
 	e.health.behind("ledger", "")
-	e.health.wrote(done.Rows)
 	for _, s := range e.pending.Sources {
 		e.index.Put(s)
 	}
 	e.pending = core.Writes{}
 	clear(e.applied)
+	e.kept(done)
+	return nil
+}
+
+// kept takes over what the ledger made of a write.
+func (e *Engine) kept(done ledger.Applied) {
+	e.health.wrote(done.Rows)
 	for _, c := range done.Counted {
 		moved := e.picture.SetTurns(c.Session, int64(len(c.At)))
 		if e.picture.SetDays(c.Session, live.Days(c.At, e.zone)) {
@@ -285,7 +294,6 @@ func (e *Engine) commit(ctx context.Context) error {
 		}
 		e.dirty = e.dirty || moved
 	}
-	return nil
 }
 
 // take applies events to the picture and adds what is to be kept to what is pending.

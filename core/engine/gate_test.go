@@ -290,7 +290,7 @@ func TestLedgerCatchesUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		exec("CREATE TRIGGER refuse BEFORE INSERT ON sessions BEGIN SELECT RAISE(FAIL, 'no room'); END")
+		exec("CREATE TRIGGER refuse BEFORE INSERT ON sessions BEGIN SELECT abs(-9223372036854775808); END")
 		w.hook("start", p, say(a))
 		w.pass(8 * time.Second)
 		sick := func() string {
@@ -390,6 +390,37 @@ func TestALoopThatPanicsIsSickAndTriesAgain(t *testing.T) {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A write that can never be kept is told and left out; it holds up no other.
+func TestRefusedWriteHoldsUpNothing(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.pass(time.Second)
+		db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: w.home.Ledger()}).EscapedPath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("CREATE TRIGGER refuse BEFORE INSERT ON sessions WHEN NEW.agent_session_id = '" + a + "' BEGIN SELECT RAISE(FAIL, 'never'); END"); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		p, q := w.proc(100), w.proc(200)
+		w.register("p", p, "idle", a)
+		w.register("q", q, "idle", b)
+		w.hook("start", p, say(a))
+		w.hook("start", q, say(b))
+		w.pass(8 * time.Second)
+		if runs := w.runs(b); len(runs) != 1 || files(t, w.home.Inbox()) != 0 {
+			t.Errorf("runs of the other session: %+v, %d files left", runs, files(t, w.home.Inbox()))
+		}
+		told := false
+		for _, x := range w.e.Snapshot().Health.Problems {
+			told = told || x.ID == "refused write" && strings.Contains(x.Text, "never")
+		}
+		if !told {
+			t.Errorf("problems = %+v", w.e.Snapshot().Health.Problems)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -129,10 +130,7 @@ func (b *bench) giants() error {
 	}
 	b.line(fmt.Sprintf("one file of %.0f MB, peak memory", mb(size)), "", "", mb(c.rss), 40, " MB")
 	line := b.path("line.jsonl")
-	text := `{"type":"user","uuid":"11111111-2222-4333-8444-555555555551","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"` +
-		strings.Repeat("all work and no play ", 50<<20/21) + "\"}}\n" +
-		`{"type":"user","uuid":"11111111-2222-4333-8444-555555555552","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"after"}}` + "\n"
-	if err := os.WriteFile(line, []byte(text), 0o600); err != nil {
+	if err := giantLine(line); err != nil {
 		return err
 	}
 	if c, err = once(b.ctx, b.environ(b.path("scanhome"), ""), b.tower, "scan", "--json", "--agent", "claude", line); err != nil {
@@ -144,4 +142,24 @@ func (b *bench) giants() error {
 	}
 	b.line("one line of 50 MB, peak memory", "", "", mb(c.rss), 40, " MB")
 	return nil
+}
+
+// giantLine writes a prompt of 50 MB and a short one behind it. It is written in pieces: a child's peak
+// memory begins at what its parent holds when it forks.
+func giantLine(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	const head = `{"type":"user","uuid":"11111111-2222-4333-8444-55555555555%d","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:0%d.000Z","message":{"role":"user","content":"`
+	fmt.Fprintf(w, head, 1, 1)
+	for range 50 << 20 / 21 {
+		w.WriteString("all work and no play ")
+	}
+	fmt.Fprintf(w, "\"}}\n"+head+"after\"}}\n", 2, 2)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
 }

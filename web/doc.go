@@ -3,8 +3,8 @@
 // through which they are reached.
 //
 // It shows what an [Engine] publishes and sends Commands back; it decides nothing about a session and
-// keeps no picture of its own beyond an index of what it has already told. tray/app.go builds it and
-// nobody else imports it.
+// keeps no picture of its own beyond an index of what it has already told. Only tray imports it: app.go
+// builds it, and the command line takes the page of a ticket from it.
 //
 // # Doors
 //

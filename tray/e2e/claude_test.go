@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -98,6 +99,16 @@ func (c *claudeSession) says(status string) bool {
 func (c *claudeSession) record(t testing.TB, status string) {
 	t.Helper()
 	until(t, 20*time.Second, "Claude Code "+status+" by its own record", func() bool { return c.says(status) })
+}
+
+// wrote tells whether the transcript holds a prompt.
+func (c *claudeSession) wrote(prompt string) bool {
+	files, _ := filepath.Glob(filepath.Join(c.stage.home, ".claude", "projects", "*", c.native+".jsonl"))
+	if len(files) == 0 {
+		return false
+	}
+	b, err := os.ReadFile(files[0])
+	return err == nil && strings.Contains(string(b), `"content":"`+prompt+`"`)
 }
 
 // sessionID returns the id the process drives now.

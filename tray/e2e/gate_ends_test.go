@@ -36,6 +36,8 @@ func busyClaude(t *testing.T, w *tower, folder string) *claudeSession {
 	c.ready(t)
 	ask(t, w, c.terminal, c.native, "DOWORK please")
 	until(t, 20*time.Second, "Claude Code's Stop", func() bool { return len(w.event(c.native, "Stop")) > 0 })
+	// It writes a little later than it tells, and what it never wrote nobody can count.
+	until(t, 20*time.Second, "the prompt in Claude Code's transcript", func() bool { return c.wrote("DOWORK please") })
 	c.ready(t)
 	return c
 }

@@ -14,6 +14,12 @@ import (
 	"tower/tray/menu"
 )
 
+// row is an item on the desktop, and what makes it listen no more.
+type row struct {
+	*systray.MenuItem
+	deaf context.CancelFunc
+}
+
 // build makes every item there will ever be, hidden ones too: items can only be appended, and a menu
 // that grows while it is open cannot be used.
 func (t *systrayTray) build(ctx context.Context) {
@@ -38,14 +44,15 @@ func (t *systrayTray) add(ctx context.Context, it menu.Item, parent *systray.Men
 	} else {
 		item = parent.AddSubMenuItem(it.Text, "")
 	}
-	t.items[it.ID] = item
+	listening, deaf := context.WithCancel(ctx)
+	t.items[it.ID] = row{item, deaf}
 	if !it.Enabled && it.Shown {
 		item.Disable()
 	}
 	if !it.Shown {
 		item.Hide()
 	}
-	go forward(ctx, item.ClickedCh, it.ID, t.clicks)
+	go forward(listening, item.ClickedCh, it.ID, t.clicks)
 	for _, sub := range it.Items {
 		t.add(ctx, sub, item)
 	}
@@ -107,12 +114,18 @@ func (t *systrayTray) change(was, is []menu.Item) {
 	}
 }
 
-// renew makes the desktop read the menu again: it says of the submenus that they changed.
-func (t *systrayTray) renew() {
+// renew gives every submenu new items in place of the old ones. A panel that dropped them while it
+// first read the menu knows the submenu by now and takes new ones; saying that the old ones changed
+// does not help. They are hidden and not removed, because removing closes a channel that a click may
+// be sending on.
+func (t *systrayTray) renew(ctx context.Context) {
 	for _, section := range t.drawn.Sections {
 		for _, it := range section.Items {
-			if len(it.Items) > 0 && it.Shown {
-				t.items[it.ID].SetTitle(it.Text)
+			for _, sub := range it.Items {
+				old := t.items[sub.ID]
+				old.Hide()
+				old.deaf()
+				t.add(ctx, sub, t.items[it.ID].MenuItem)
 			}
 		}
 	}

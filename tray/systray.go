@@ -21,10 +21,10 @@ import (
 // grace is how long the end waits for a library call that may hang with the desktop it talks to.
 const grace = 2 * time.Second
 
-// renewals are the times after which a new place for icons is given the menu once more. GTK panels drop
-// what is in a submenu when they read a menu for the first time; the library mends that for the first
-// reader only, and when a later one reads is not told.
-var renewals = []time.Duration{300 * time.Millisecond, time.Second, 3 * time.Second}
+// renewals are the times after which a new place for icons is given the submenus anew. GTK panels lose
+// what is in a submenu, one time in two, when they read a whole menu at once; the library sees to it
+// that the first reader does not, and forgets about later ones, such as a panel that was restarted.
+var renewals = []time.Duration{time.Second, 5 * time.Second}
 
 // maxActions is how many clicks are acted upon at the same time; further ones are dropped.
 const maxActions = 8
@@ -41,7 +41,7 @@ type systrayTray struct {
 	state  menu.State
 	drawn  menu.Menu
 	from   *core.Snapshot
-	items  map[string]*systray.MenuItem
+	items  map[string]row
 	icon   string
 	beside string
 	tip    string
@@ -50,7 +50,7 @@ type systrayTray struct {
 }
 
 func newTray(c trayConfig) Tray {
-	return &systrayTray{trayConfig: c, clicks: make(chan string, 64), items: map[string]*systray.MenuItem{}, zone: time.Local}
+	return &systrayTray{trayConfig: c, clicks: make(chan string, 64), items: map[string]row{}, zone: time.Local}
 }
 
 // Run is described at Tray.
@@ -160,7 +160,7 @@ func (t *systrayTray) own(ctx context.Context, b *bus, actions *errgroup.Group) 
 			renewal.Reset(renewals[0])
 			continue
 		case <-renewal.C:
-			t.renew()
+			t.renew(ctx)
 			if renewed++; renewed < len(renewals) {
 				renewal.Reset(renewals[renewed] - renewals[renewed-1])
 			}

@@ -379,15 +379,24 @@ func (c *child) reads(want ...string) {
 	}
 }
 
-func (c *child) click(label string) {
+// id is the number of the shown item that reads so, 0 when none does.
+func (c *child) id(label string) int32 {
 	c.t.Helper()
 	for _, e := range c.menu() {
 		if e.label == label {
-			c.event(e.id)
-			return
+			return e.id
 		}
 	}
-	c.t.Fatalf("no item reads %q", label)
+	return 0
+}
+
+func (c *child) click(label string) {
+	c.t.Helper()
+	id := c.id(label)
+	if id == 0 {
+		c.t.Fatalf("no item reads %q", label)
+	}
+	c.event(id)
 }
 
 func (c *child) event(id int32) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -85,6 +86,7 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	privately()
+	debug.SetGCPercent(50) // it idles for days: less memory is worth a little more work
 	logFile, err := openLog(a.env.Home.Log())
 	if err != nil {
 		return false, err

@@ -168,12 +168,16 @@ func sessionOf(r *http.Request) (core.SessionID, error) {
 }
 
 // getSnapshot gives a program on this machine the whole picture.
-func (s *Server) getSnapshot(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 	snap := s.engine.Snapshot()
+	rows := []core.Row{}
+	if r.URL.Query().Get("rows") != "0" {
+		rows = full(snap.Rows)
+	}
 	send(w, http.StatusOK, struct {
 		*core.Snapshot
 		Run  string     `json:"run"`
 		Rows []core.Row `json:"rows"`
-	}{snap, s.run, full(snap.Rows)})
+	}{snap, s.run, rows})
 	return nil
 }

@@ -142,6 +142,9 @@ func (e *Engine) found(r sweep.Result) {
 		if f.Native == "" {
 			continue
 		}
+		if namesOnly(f) && e.picture.Session(core.NewSessionID(f.Agent, f.Native)) == nil {
+			continue // an index names sessions whose transcripts tell of them, or will
+		}
 		ev := core.Event{Kind: core.EventFacts, Agent: f.Agent, Native: f.Native, Facts: f, Transcript: r.Source.Path}
 		if s := e.picture.Session(ev.Session()); s != nil && s.Transcript != "" && s.Transcript != r.Source.Path {
 			_, err := os.Lstat(s.Transcript)
@@ -170,7 +173,7 @@ func (e *Engine) found(r sweep.Result) {
 }
 
 // namesOnly tells facts that come from an agent's own index rather than from a transcript.
-func namesOnly(f *core.Facts) bool { return f.Lines == 0 && f.Bytes == 0 }
+func namesOnly(f *core.Facts) bool { return f.Lines == 0 && f.Bytes == 0 && f.Class == "" }
 
 // countDays fills the heat map from the turns kept, once after start.
 func (e *Engine) countDays(ctx context.Context) {
@@ -203,4 +206,5 @@ func (e *Engine) countDays(ctx context.Context) {
 		}
 		e.dirty, e.heatMoved = true, true
 	})
+	debug.FreeOSMemory() // so does a start
 }

@@ -7,15 +7,15 @@ import (
 )
 
 // learn takes over what a transcript told. A session can stand in several files (a copy in another
-// folder, an archive): the largest speaks for it. Facts of no lines carry names only, from an
-// agent's own index.
+// folder, an archive): the largest speaks for it. Facts of no lines and no class carry names
+// only, from an agent's own index.
 func (p *Picture) learn(e *entry, s *core.Session, ev *core.Event) {
 	f := ev.Facts
 	rename(s, f.Name)
 	if f.AgentTitle != "" {
 		s.AgentTitle = f.AgentTitle
 	}
-	if f.Lines == 0 && f.Bytes == 0 {
+	if f.Lines == 0 && f.Bytes == 0 && f.Class == "" {
 		s.Archived = f.Archived
 		if f.Thread != "" {
 			s.ThreadSource = f.Thread

@@ -63,6 +63,7 @@ func run(ctx context.Context, peers bool, only string, mb int) int {
 		{"escape-dense", b.escapeRun},
 		{"giants", b.giants},
 		{"sweep", b.sweepRun},
+		{"sweep, idle", b.idleRun},
 		{"append", b.appendRun},
 		{"poll", b.pollRun},
 		{"menu", b.menuRun},

@@ -116,14 +116,19 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	return json.NewDecoder(res.Body).Decode(out)
 }
 
-func (c *client) snapshot(ctx context.Context) (*core.Snapshot, error) {
+// snapshot fetches the picture; without rows it costs little however many sessions there are.
+func (c *client) snapshot(ctx context.Context, rows bool) (*core.Snapshot, error) {
 	var s struct {
 		core.Snapshot
 		Rows []core.Row `json:"rows"`
 	}
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	if err := c.call(ctx, http.MethodGet, "/api/snapshot", nil, &s); err != nil {
+	path := "/api/snapshot"
+	if !rows {
+		path += "?rows=0"
+	}
+	if err := c.call(ctx, http.MethodGet, path, nil, &s); err != nil {
 		return nil, err
 	}
 	s.Snapshot.Rows = s.Rows

@@ -86,7 +86,7 @@ func (e *Env) examine(ctx context.Context) []check {
 	var s *core.Snapshot
 	cl, err := e.client()
 	if err == nil {
-		s, err = cl.snapshot(ctx)
+		s, err = cl.snapshot(ctx, false)
 	}
 	switch {
 	case err == nil:

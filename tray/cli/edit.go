@@ -20,7 +20,7 @@ func (e *Env) change(c *cobra.Command, which, action string, body any) error {
 	if err != nil {
 		return err
 	}
-	s, err := cl.snapshot(c.Context())
+	s, err := cl.snapshot(c.Context(), true)
 	if err != nil {
 		return err
 	}

@@ -72,14 +72,14 @@ type picture struct {
 	running bool
 }
 
-// look fetches the picture.
-func (e *Env) look(ctx context.Context) (picture, error) {
+// look fetches the picture; a caller that needs no sessions says so.
+func (e *Env) look(ctx context.Context, rows bool) (picture, error) {
 	if err := e.Open(); err != nil {
 		return picture{}, err
 	}
 	c, err := e.client()
 	if err == nil {
-		s, err := c.snapshot(ctx)
+		s, err := c.snapshot(ctx, rows)
 		return picture{Snapshot: s, running: true}, err
 	}
 	if !errors.Is(err, errNotRunning) {

@@ -129,7 +129,7 @@ the window of the one that runs already.`,
 	}
 	add("look", e.status(), e.sessions(), e.show(), e.scan())
 	add("change", e.rename(), e.describe(), e.tag(), e.hide(), e.unhide())
-	add("run", e.serve(), e.stop(), e.restart(), e.url())
+	add("run", e.serve(), e.stop(), e.restart(), e.url(), e.password(), e.token())
 	add("set", e.importCommand(), e.hooks(), e.doctor(), e.versionCommand())
 	return c
 }

@@ -30,7 +30,7 @@ word (working, waiting, idle, shell, ended, lost, killed ...); --since a day
 			if err != nil {
 				return usageError{err}
 			}
-			p, err := e.look(c.Context())
+			p, err := e.look(c.Context(), true)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ and the sessions it hangs together with.
 SESSION is the agent's id or Tower's, its first characters, or the exact title.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
-			p, err := e.look(c.Context())
+			p, err := e.look(c.Context(), true)
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ func (e *Env) status() *cobra.Command {
 Exits with 4 when no tower is running; the counts are then those of the ledger.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := e.look(c.Context())
+			p, err := e.look(c.Context(), false)
 			if err != nil {
 				return err
 			}

@@ -13,12 +13,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 
 	"tower/core"
 	"tower/core/alert"
 	"tower/core/engine"
+	"tower/core/home"
 	"tower/core/proc"
 	"tower/installer"
 	"tower/tray/cli"
@@ -168,10 +168,7 @@ func (a *app) announce(url, build string) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(a.env.Home.Endpoint(), text, 0o600); err != nil {
-		return fmt.Errorf("write endpoint: %w", err)
-	}
-	return nil
+	return home.Write(a.env.Home.Endpoint(), text)
 }
 
 // updates wakes a face for every new Snapshot; it wakes once however many came meanwhile.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package main is the benchmark program behind "make bench": it measures every promise of speed and
 // memory beside a reference in the same run and prints one line each, with the limit and whether it is
 // kept. The machine may be busy: product and reference take turns, medians of CPU time are compared,

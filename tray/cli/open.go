@@ -12,10 +12,10 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"tower/core"
+	"tower/core/home"
 	"tower/web"
 )
 
@@ -63,8 +63,8 @@ func (e *Env) writeTicket(ctx context.Context, cl *client, path string) (string,
 		return "", err
 	}
 	file := filepath.Join(e.Home.Runtime, ticketPage)
-	if err := renameio.WriteFile(file, web.TicketPage(t.URL, t.Ticket), 0o600); err != nil {
-		return "", fmt.Errorf("write ticket page: %w", err)
+	if err := home.Write(file, web.TicketPage(t.URL, t.Ticket)); err != nil {
+		return "", err
 	}
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String(), nil
 }

@@ -80,17 +80,9 @@ func trustHooks(t *testing.T) {
 		b, _ := os.ReadFile(filepath.Join(st.home, ".codex", "config.toml"))
 		return strings.Contains(string(b), "trusted_hash")
 	}
-	until(t, 10*time.Second, "the choice to trust all", func() bool { return p.shows(`2\. *Trust all`) })
-	p.keys(t, "2")
-	var pressed time.Time
-	until(t, 20*time.Second, "the trust in Codex's configuration", func() bool {
-		// The number may choose, or only move the mark; Enter is pressed while the question stands.
-		if time.Since(pressed) > time.Second && p.shows(`› *2\. *Trust all`) {
-			p.keys(t, "Enter")
-			pressed = time.Now()
-		}
-		return trusted()
-	})
+	p.answer(t, `› *1\. *Review`, "Down")
+	p.answer(t, `› *2\. *Trust all`, "Enter")
+	until(t, 20*time.Second, "the trust in Codex's configuration", trusted)
 	until(t, 30*time.Second, "Codex's input box", func() bool { return p.shows(`(?m)^ *›`) })
 	p.slash(t, "quit")
 	until(t, 15*time.Second, "Codex's end", func() bool { return !p.first.alive() })

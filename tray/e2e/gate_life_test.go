@@ -14,6 +14,13 @@ import (
 // soon is what is promised for a change that shows in the agent's own records.
 const soon = 5 * time.Second
 
+// What stands on the screen while an agent asks, and no longer once it is answered.
+const (
+	permission = `Do you want to proceed`
+	colours    = `[❯>] *1\. *Red`
+	approval   = `Yes, proceed`
+)
+
 // prompts counts the prompts the session's hooks have told of: the sign that an agent took one.
 func prompts(w *tower, native string) int { return len(w.event(native, "UserPromptSubmit")) }
 
@@ -47,7 +54,7 @@ func claudeLife(t *testing.T) {
 	w.becomes(t, soon, claudeAgent, id, "idle after a turn", pill(core.PillIdle, ""))
 
 	ask(t, w, c.terminal, id, "TOUCHFILE please")
-	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows("Do you want to proceed") })
+	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows(permission) })
 	row = w.becomes(t, soon, claudeAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
 	if row.Group != core.GroupNeedsYou {
 		t.Errorf("a waiting session stands in group %q", row.Group)
@@ -55,7 +62,7 @@ func claudeLife(t *testing.T) {
 	if row.Live.Ask == "" {
 		t.Error("nothing says what the session asks for")
 	}
-	c.keys(t, "Enter")
+	c.answer(t, permission, "Enter")
 	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after the permission", pill(core.PillIdle, ""))
 	if _, err := os.Stat(filepath.Join(st.folder("claude"), "made.txt")); err != nil {
@@ -63,17 +70,17 @@ func claudeLife(t *testing.T) {
 	}
 
 	ask(t, w, c.terminal, id, "ASKME please")
-	until(t, 15*time.Second, "Claude Code's question", func() bool { return c.shows("Which colour") })
+	until(t, 15*time.Second, "Claude Code's question", func() bool { return c.shows(colours) })
 	w.becomes(t, soon, claudeAgent, id, "waiting for an answer", pill(core.PillWaiting, core.WaitQuestion))
-	c.keys(t, "Enter")
+	c.answer(t, colours, "Enter")
 	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after the answer", pill(core.PillIdle, ""))
 
 	// A refusal by Esc is told by no hook at all: only the agent's record shows it.
 	ask(t, w, c.terminal, id, "TOUCHFILE again")
-	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows("Do you want to proceed") })
+	until(t, 15*time.Second, "Claude Code's permission dialog", func() bool { return c.shows(permission) })
 	w.becomes(t, soon, claudeAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
-	c.keys(t, "Escape")
+	c.answer(t, permission, "Escape")
 	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, id, "idle after Esc", pill(core.PillIdle, ""))
 
@@ -130,12 +137,12 @@ func codexLife(t *testing.T) {
 	}
 
 	ask(t, w, c.terminal, id, "TOUCHFILE please")
-	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows("Yes, proceed") })
+	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows(approval) })
 	row = w.becomes(t, soon, codexAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
 	if row.Group != core.GroupNeedsYou {
 		t.Errorf("a waiting session stands in group %q", row.Group)
 	}
-	c.keys(t, "y")
+	c.answer(t, approval, "y")
 	c.record(t, 2)
 	w.becomes(t, soon, codexAgent, id, "idle after the permission", pill(core.PillIdle, ""))
 	if _, err := os.Stat(filepath.Join(st.home, "escalated")); err != nil {
@@ -143,9 +150,9 @@ func codexLife(t *testing.T) {
 	}
 
 	ask(t, w, c.terminal, id, "TOUCHFILE again")
-	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows("Yes, proceed") })
+	until(t, 20*time.Second, "Codex's approval dialog", func() bool { return c.shows(approval) })
 	w.becomes(t, soon, codexAgent, id, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
-	c.keys(t, "Escape")
+	c.answer(t, approval, "Escape")
 	c.record(t, 3)
 	w.becomes(t, soon, codexAgent, id, "idle after Esc", pill(core.PillIdle, ""))
 

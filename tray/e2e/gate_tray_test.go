@@ -174,7 +174,7 @@ func trayMenu(t *testing.T) {
 		t.Errorf("no popup for a session that waits\n%s", describe())
 	}
 	w.becomes(t, soon, claudeAgent, c.native, "waiting for a permission", pill(core.PillWaiting, core.WaitPermission))
-	c.keys(t, "Escape")
+	c.answer(t, permission, "Escape")
 	c.record(t, "idle")
 	w.becomes(t, soon, claudeAgent, c.native, "idle after Esc", pill(core.PillIdle, ""))
 

@@ -79,6 +79,24 @@ func (p *terminal) keys(t testing.TB, keys ...string) {
 	}
 }
 
+// answer waits for a dialog and presses a key until it is gone. An agent may draw a dialog before it
+// listens, so the key is pressed again while the dialog still stands.
+func (p *terminal) answer(t testing.TB, dialog, key string) {
+	t.Helper()
+	until(t, 20*time.Second, "the dialog "+dialog, func() bool { return p.shows(dialog) })
+	var pressed time.Time
+	until(t, 20*time.Second, "an end of the dialog "+dialog, func() bool {
+		if !p.shows(dialog) {
+			return true
+		}
+		if time.Since(pressed) > 2*time.Second {
+			p.keys(t, key)
+			pressed = time.Now()
+		}
+		return false
+	})
+}
+
 // slash types a slash command: a pasted one may not open the agent's menu of them.
 func (p *terminal) slash(t testing.TB, name string) {
 	t.Helper()

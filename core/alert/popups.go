@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gen2brain/beeep"
@@ -24,8 +25,12 @@ type Popups struct {
 	queue chan Popup
 }
 
+// named gives the library its one name once: a call that hangs in it may read the name for ever.
+var named sync.Once
+
 // NewPopups returns Popups that show icon, a PNG or nil, beside the text.
 func NewPopups(icon []byte, log *slog.Logger) *Popups {
+	named.Do(func() { beeep.AppName = "Tower" })
 	return &Popups{log: log, queue: make(chan Popup, queued), send: func(title, body string) error {
 		return send(title, body, icon)
 	}}
@@ -34,7 +39,6 @@ func NewPopups(icon []byte, log *slog.Logger) *Popups {
 // Run decides whenever updates wakes it and shows, until ctx ends. It returns nil. A popup that hangs
 // in the desktop's hands then is left behind.
 func (p *Popups) Run(ctx context.Context, updates <-chan struct{}, snapshot func() *core.Snapshot) error {
-	beeep.AppName = "Tower"
 	worker := make(chan struct{})
 	go func() {
 		defer close(worker)

@@ -25,12 +25,12 @@ func (c *call) envelope(told map[string]string) *core.Envelope {
 		Agent:          c.agent,
 		Event:          c.event,
 		TS:             core.InstantOf(c.began),
-		AgentSessionID: first(told["session_id"], told["sessionId"]),
+		AgentSessionID: first(told["session_id"], told["sessionId"], ofAgent(c.agent, "SESSION_ID")),
 		TranscriptPath: first(told["transcript_path"]),
 		Source:         first(told["source"], told["reason"]),
 		SessionName:    first(name(os.Getenv("TOWER_NAME"))),
 		BootID:         first(c.boot),
-		Entrypoint:     first(entrypoint(c.agent)),
+		Entrypoint:     first(ofAgent(c.agent, "ENTRYPOINT")),
 	}
 	if token := os.Getenv("TOWER_LAUNCH"); len(token) <= maxToken {
 		e.LaunchToken = first(token)
@@ -64,11 +64,12 @@ func name(s string) string {
 	return s
 }
 
-// entrypoint reads how the agent says it was started. The variable bears the agent's name, and only
-// that one counts: an agent inside another one inherits the other's.
-func entrypoint(agent core.Agent) string {
+// ofAgent reads what the agent says of itself in the hook's environment: how it was started, and the
+// session, should its payload not come. The variable bears the agent's name, and only that one counts:
+// an agent inside another one inherits the other's.
+func ofAgent(agent core.Agent, what string) string {
 	upper := strings.ToUpper(string(agent))
-	for _, variable := range []string{upper + "_CODE_ENTRYPOINT", upper + "_ENTRYPOINT"} {
+	for _, variable := range []string{upper + "_CODE_" + what, upper + "_" + what} {
 		if v := os.Getenv(variable); v != "" {
 			return v
 		}

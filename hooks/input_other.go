@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// read fills the input from a stream until its value is whole, the stream ends or the time is up.
-func (in *input) read(f *os.File, deadline time.Time) {
+// read fills the input from a stream until its value is whole, the stream ends or the time is up. It
+// returns by how much the first byte came after the time for all of it.
+func (in *input) read(f *os.File, began time.Time) (late time.Duration) {
 	type chunk struct {
 		b   []byte
 		err error
@@ -24,16 +25,24 @@ func (in *input) read(f *os.File, deadline time.Time) {
 			chunks <- chunk{buf[:n], err}
 		}
 	}()
-	timer := time.NewTimer(time.Until(deadline))
+	timer := time.NewTimer(time.Until(began.Add(firstByte)))
 	defer timer.Stop()
 	for {
 		select {
 		case c := <-chunks:
+			if in.size == 0 {
+				late = max(0, time.Since(began.Add(inputDeadline)))
+				left := time.Until(began.Add(inputDeadline))
+				if late > 0 {
+					left = inputDeadline
+				}
+				timer.Reset(left)
+			}
 			if !in.take(c.b, c.err) {
-				return
+				return late
 			}
 		case <-timer.C:
-			return
+			return late
 		}
 	}
 }

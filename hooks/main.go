@@ -1,6 +1,6 @@
 // Command tower-hook records one hook call of an agent: AGENT and EVENT on its command line, the
 // agent's own JSON on its standard input, one file in the inbox of its home. It promises to be out
-// of the way: it ends within a quarter of a second whatever its input does, exits 0 always, prints
+// of the way: once it has its input it ends within a quarter of a second, whatever that is, exits 0 always, prints
 // nothing (except, when a session starts, the rules prepared for that agent), and works with the
 // tower down. Agents run it, and nobody else has to. It decides nothing, asks no network, no database
 // and no lock, and links nothing but the standard library, because it is paid for at every turn.
@@ -13,7 +13,9 @@
 // # Its deadline
 //
 // Reading may take 200 ms: then what has arrived is all there is, and the event is written with a
-// null payload. The ancestry has a little longer and is given up next. The event never is.
+// null payload. The ancestry has a little longer and is given up next. The event never is. The clock
+// starts with the first byte of input, for at most a second: on a machine so busy that the agent has
+// not come to write yet, nobody waits for the hook, and an event of no session would help nobody.
 package main
 
 import (
@@ -28,7 +30,10 @@ import (
 	"tower/core/proc"
 )
 
-// How long after its start the hook still waits for what.
+// firstByte is how long the hook waits for any input at all.
+const firstByte = time.Second
+
+// How long after its first input the hook still waits for what.
 const (
 	inputDeadline    = 200 * time.Millisecond
 	ancestryDeadline = 220 * time.Millisecond
@@ -61,6 +66,7 @@ func program() string {
 // call is one hook call on its way into the inbox.
 type call struct {
 	began time.Time
+	late  time.Duration // by how much the input came after its time
 	home  home.Home
 	agent core.Agent
 	event string
@@ -76,7 +82,7 @@ func (c *call) run() {
 	c.boot = proc.Boot()
 	ancestry := findAncestry(c.home, c.agent, c.boot)
 	var in input
-	in.read(os.Stdin, c.until(inputDeadline))
+	c.late = in.read(os.Stdin, c.began)
 	payload, missing := in.payload()
 	if missing != "" {
 		c.note("no payload: " + missing)
@@ -131,7 +137,7 @@ func (c *call) write(e *core.Envelope) bool {
 	return true
 }
 
-func (c *call) until(deadline time.Duration) time.Time { return c.began.Add(deadline) }
+func (c *call) until(deadline time.Duration) time.Time { return c.began.Add(c.late + deadline) }
 
 func (c *call) note(s string) { c.notes = append(c.notes, s) }
 

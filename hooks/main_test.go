@@ -325,3 +325,43 @@ func TestConcurrent(t *testing.T) {
 		}
 	}
 }
+
+// TestLateInput is a machine so busy that the agent comes to write only when the hook's time would be
+// over: the event is whole all the same.
+func TestLateInput(t *testing.T) {
+	h := installed(t)
+	cmd := hook(h, "claude", "Stop")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(450 * time.Millisecond) // the lateness itself is what is tested
+	if _, err := in.Write([]byte(`{"session_id":"late"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil { // the pipe is still open
+		t.Fatal(err)
+	}
+	if e := one(t, h); value(e.AgentSessionID) != "late" || len(e.Ancestors) == 0 {
+		t.Errorf("session %v, %d ancestors", value(e.AgentSessionID), len(e.Ancestors))
+	}
+}
+
+// TestNoInput ends by itself, and takes the session's id where the agent leaves it as well.
+func TestNoInput(t *testing.T) {
+	h := installed(t)
+	cmd := hook(h, "claude", "Stop")
+	cmd.Env = append(cmd.Env, "CLAUDE_CODE_SESSION_ID=from-env", "CODEX_SESSION_ID=another")
+	if _, err := cmd.StdinPipe(); err != nil { // never written to, never closed
+		t.Fatal(err)
+	}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if e := one(t, h); value(e.AgentSessionID) != "from-env" || len(e.Payload) != 0 {
+		t.Errorf("session %v, payload %s", value(e.AgentSessionID), e.Payload)
+	}
+}

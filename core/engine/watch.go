@@ -61,7 +61,7 @@ func (e *Engine) watchOnce(ctx context.Context) error {
 	}
 	e.watchRecords(w)
 	e.health.tick("watch", nil, e.log)
-	again := time.NewTicker(15 * time.Second) // a folder that did not exist may have come
+	again := time.NewTicker(2 * time.Second) // a folder that did not exist may have come
 	defer again.Stop()
 	var drain, poll bool
 	ring := time.NewTimer(time.Hour)

@@ -101,8 +101,8 @@ func (p *Picture) openRun(e *entry, s *core.Session, ev *core.Event) Outcome {
 	var o Outcome
 	if !ev.Shared {
 		old := p.drives[ev.Proc]
-		if old == "" && ev.Kind == core.EventStart && ev.Source == "clear" {
-			old = p.drove[ev.Proc]
+		if old == "" {
+			old = p.cleared(ev)
 		}
 		if old != "" && old != s.ID {
 			if s.Follows == "" && ev.Source != "resume" {
@@ -127,6 +127,16 @@ func (p *Picture) openRun(e *entry, s *core.Session, ev *core.Event) Outcome {
 		}
 	}
 	return o
+}
+
+// cleared returns the session that left the process by /clear, whoever tells first of the one after it:
+// its own start, or evidence that was quicker.
+func (p *Picture) cleared(ev *core.Event) core.SessionID {
+	id := p.drove[ev.Proc]
+	if e := p.entries[id]; e != nil && (e.s.EndReason == "clear" || ev.Kind == core.EventStart && ev.Source == "clear") {
+		return id
+	}
+	return ""
 }
 
 // replace ends the session that drove a process until another took it over.

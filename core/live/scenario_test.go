@@ -35,6 +35,17 @@ func TestClearMakesASecondRowAndLinksIt(t *testing.T) {
 	}
 }
 
+// Between the end that /clear tells and the start of the next session, evidence may already show it.
+func TestClearSeenBeforeItsStart(t *testing.T) {
+	w := in(t, core.StatusLive)
+	w.do(core.EventEnd, func(ev *core.Event) { ev.Proc, ev.Alive, ev.Reason = first, true, "clear" })
+	w.do(core.EventSeen, func(ev *core.Event) { ev.Native, ev.Sighting.Native = other, other })
+	w.do(core.EventStart, func(ev *core.Event) { ev.Native, ev.Proc, ev.Alive, ev.Source = other, first, true, "clear" })
+	if a, b := w.p.Session(id(me)), w.p.Session(id(other)); b.Follows != a.ID || a.EndReason != "clear" {
+		t.Errorf("first ended(%s), second follows %q", a.EndReason, b.Follows)
+	}
+}
+
 // A late event of a session that was cleared must not take the process back.
 func TestLateStopOfTheReplacedSession(t *testing.T) {
 	w := in(t, core.StatusLive)

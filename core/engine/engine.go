@@ -77,6 +77,7 @@ type Engine struct {
 	procs    procWatch
 	refresh  *refresher
 	sweepM   sync.Mutex
+	once     bool // one import and then the end of the process
 }
 
 type address struct {

@@ -93,7 +93,9 @@ func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, e
 		if cerr := e.db.Checkpoint(ctx); cerr != nil && ctx.Err() == nil {
 			e.log.Warn("checkpoint ledger", "error", cerr)
 		}
-		debug.FreeOSMemory() // an import leaves garbage that the idle tower would carry for minutes
+		if !e.once {
+			debug.FreeOSMemory() // an import leaves garbage that the idle tower would carry for minutes
+		}
 	}
 	e.totals(ctx)
 	r := core.ImportResult{

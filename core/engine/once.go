@@ -14,6 +14,7 @@ func ImportOnce(ctx context.Context, o Options, full bool) (core.ImportResult, e
 		return core.ImportResult{}, err
 	}
 	defer e.db.Close()
+	e.once = true
 	ctx, stop := context.WithCancel(ctx)
 	owned := make(chan struct{})
 	go func() { defer close(owned); e.own(ctx) }()

@@ -34,7 +34,7 @@ func (b *bench) corpusRun(size int) error {
 			return once(b.ctx, append(b.environ("", root), "LOG_LEVEL=0"), peer, "daily", "--offline", "--json")
 		})
 	}
-	got, err := turns(3, runs...)
+	got, err := turns(5, runs...)
 	if err != nil {
 		return err
 	}

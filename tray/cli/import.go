@@ -70,6 +70,7 @@ func (e *Env) runImport(ctx context.Context, full bool) (core.ImportResult, erro
 		return core.ImportResult{}, err
 	}
 	defer unlock()
+	brief()
 	o := e.EngineOptions(slog.New(slog.DiscardHandler))
 	if !e.JSON && term.IsTerminal(int(os.Stderr.Fd())) {
 		var last time.Time

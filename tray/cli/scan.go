@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +101,12 @@ func (e *Env) scanFile(ctx context.Context, agent core.Agent, file string) (scan
 	if err != nil {
 		return scanned{}, fmt.Errorf("scan: %w", err)
 	}
+	// Opening a pipe that nobody writes to would wait for ever.
+	if info, err := os.Stat(path); err != nil {
+		return scanned{}, fmt.Errorf("scan: %w", err)
+	} else if !info.Mode().IsRegular() {
+		return scanned{}, fmt.Errorf("scan %q: not a regular file", path)
+	}
 	out := scanned{
 		Path: file, Kind: string(core.ClassNone), Bytes: f.Size,
 		PerDay: map[string]int64{}, Models: map[string]int64{}, Skills: map[string]int64{}, Folders: map[string]int64{}, Unknown: map[string]int64{},
@@ -137,7 +145,7 @@ func (e *Env) adapterOf(agent core.Agent, path string) (core.Adapter, error) {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	head, err := headOf(f)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
@@ -147,6 +155,21 @@ func (e *Env) adapterOf(agent core.Agent, path string) (core.Adapter, error) {
 		}
 	}
 	return nil, nil
+}
+
+// headOf reads the first lines of a file, and all of a long first line: instructions or a pasted
+// prompt in it may hide the member that tells whose it is.
+func headOf(f io.Reader) ([]byte, error) {
+	const usual, most = 64 << 10, 16 << 20
+	head, err := io.ReadAll(io.LimitReader(f, usual))
+	if err != nil || len(head) < usual || bytes.IndexByte(head, '\n') >= 0 {
+		return head, err
+	}
+	rest, err := bufio.NewReader(io.LimitReader(f, most)).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return append(head, rest...), err
 }
 
 func (s *scanned) fill(d *core.Delta) {

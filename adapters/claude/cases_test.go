@@ -78,6 +78,9 @@ func TestTurns(t *testing.T) {
 		{"a hidden line of something else", []string{user(1, typedAs("foo", "")), user(2, "x", meta, fields{"parentUuid": "other"}), user(3, "<local-command-stdout>x</local-command-stdout>"), answer(4, 9)}, fact{Class: core.ClassMain}},
 		{"a hidden line of the same prompt", []string{user(1, typedAs("foo", ""), fields{"promptId": "p1"}), user(2, "x", meta, fields{"parentUuid": "other", "promptId": "p1"}), user(3, "<local-command-stdout>x</local-command-stdout>"), answer(4, 9)}, fact{Class: core.ClassMain, Slash: 1, Turns: 1}},
 		{"a skill named like a built-in", []string{user(1, typedAs("release-notes", "")), user(2, "Base directory for this skill: /s", meta, fields{"parentUuid": "user-0001"})}, fact{Class: core.ClassMain, Slash: 1, Turns: 1}},
+		{"a skill that the model runs, told in tags", []string{user(1, "go"), tool(2, "Skill", fields{"command": "pdf"}), user(3, "<command-message>The \"pdf\" skill is loading</command-message>\n<command-name>pdf</command-name>"), user(4, "Base directory for this skill: /s", meta), answer(5, 9)}, fact{Class: core.ClassMain, Typed: 1, Turns: 1}},
+		{"tags of the newer form of that", []string{user(1, "go"), user(3, "<command-message>x</command-message>\n<command-name>x</command-name>\n<skill-format>true</skill-format>"), answer(5, 9)}, fact{Class: core.ClassMain, Typed: 1, Turns: 1}},
+		{"a command written again under another uuid", []string{user(1, typedAs("init", "")), user(1, typedAs("init", ""), fields{"uuid": "other"}), answer(2, 9)}, fact{Class: core.ClassMain, Slash: 1, Turns: 1}},
 		{"tags typed by a person", []string{user(1, typedAs("closeout", ""), human), answer(2, 9)}, fact{Class: core.ClassMain, Typed: 1, Turns: 1}},
 		{"a command whose author is told", []string{user(1, typedAs("deploy", ""), human), user(2, "Base directory for this skill: /s", meta, fields{"parentUuid": "user-0001"}), answer(3, 9)}, fact{Class: core.ClassMain, Slash: 1, Turns: 1}},
 		{"tags typed by a person at the end", []string{user(1, typedAs("closeout", ""), human)}, fact{Class: core.ClassMain, Typed: 1, Turns: 1}},
@@ -93,6 +96,9 @@ func TestTurns(t *testing.T) {
 		{"told by attachment and queue", []string{user(1, "go"), queue(2, "enqueue", fields{"content": "also"}), line("attachment", 3, queuedCommand("also", fields{"origin": fields{"kind": "human"}})), queue(4, "remove")}, fact{Class: core.ClassMain, Typed: 1, MidTurn: 1, Turns: 2}},
 		{"told by an attachment alone", []string{user(1, "go"), line("attachment", 3, queuedCommand("also", nil))}, fact{Class: core.ClassMain, Typed: 1, MidTurn: 1, Turns: 2}},
 		{"an attachment nobody typed", []string{user(1, "go"), line("attachment", 3, queuedCommand("also", fields{"commandMode": "task-notification"})), line("attachment", 4, queuedCommand("x", fields{"origin": fields{"kind": "task-notification"}}))}, fact{Class: core.ClassMain, Typed: 1, Turns: 1}},
+
+		{"a notice waits, a text typed later goes first", []string{user(1, "go"), queue(2, "enqueue", fields{"content": "<task-notification>x"}), queue(3, "enqueue", fields{"content": "also"}), queue(4, "dequeue"), user(5, "also"), answer(6, 9), queue(7, "remove")}, fact{Class: core.ClassMain, Typed: 2, Turns: 2}},
+		{"one of two taken back", []string{user(1, "go"), queue(2, "enqueue", fields{"content": "<task-notification>x"}), queue(3, "enqueue", fields{"content": "a"}), queue(4, "popAll", fields{"content": "a"}), queue(5, "enqueue", fields{"content": "b"}), queue(6, "dequeue"), user(7, "<task-notification>x"), queue(8, "remove")}, fact{Class: core.ClassMain, Typed: 1, MidTurn: 1, Turns: 2}},
 
 		{"only summaries", []string{`{"type":"summary","summary":"a","leafUuid":"x"}`, `{"type":"summary","summary":"b","leafUuid":"y"}`}, fact{Class: core.ClassNone}},
 		{"only a snapshot", []string{`{"type":"file-history-snapshot","messageId":"x","snapshot":{"timestamp":"2026-01-01T00:00:00.000Z"}}`}, fact{Class: core.ClassNone}},
@@ -289,6 +295,8 @@ func TestSkillsAndCloseout(t *testing.T) {
 		{"copied by a fork", []string{tool(1, "Skill", fields{"skill": "closeout"}, fields{"forkedFrom": fields{"sessionId": "p"}}), launched(2, "toolu_1")}, false, map[string]int64{"closeout": 1}},
 		{"a person's run copied by a fork", []string{user(1, typedAs("closeout", ""), fields{"forkedFrom": fields{"sessionId": "p"}}), body(2, "user-0001")}, false, map[string]int64{"closeout": 1}},
 		{"in an older version's words", []string{tool(1, "Skill", fields{"command": "deploy"}), tool(2, "Skill", fields{"command": "/deploy now"})}, false, map[string]int64{"deploy": 2}},
+		{"a body that is not the command's child", []string{user(1, typedAs("deploy", "")), body(3, "other"), answer(4, 9)}, false, map[string]int64{"deploy": 1}},
+		{"a body behind tags a person typed", []string{user(1, typedAs("closeout", ""), human), body(3, "other"), answer(4, 9)}, false, nil},
 		{"a plugin's closeout", []string{user(1, typedAs("mine:closeout", "")), body(2, "user-0001")}, true, map[string]int64{"mine:closeout": 1}},
 		{"restated after compaction", []string{line("attachment", 1, fields{"attachment": fields{"type": "invoked_skills", "skills": []fields{{"name": "closeout"}}}})}, false, nil},
 	}
@@ -338,9 +346,10 @@ func TestIdentity(t *testing.T) {
 		{"a resumed copy keeps the old id inside", session + suffix, []string{user(1, "x", old), user(2, "y", old)}, core.ClassMain, session, "", ""},
 		{"a renamed file", "notes" + suffix, []string{user(1, "x", old), user(2, "y")}, core.ClassMain, session, "", ""},
 		{"a fork", session + suffix, []string{user(1, "x", fields{"forkedFrom": fields{"sessionId": parent, "messageUuid": "m"}})}, core.ClassMain, session, "", parent},
-		{"a sub-agent", filepath.Join(parent, subagents, "agent-a1"+suffix), []string{user(1, "x", fields{"isSidechain": true, "sessionId": parent})}, core.ClassSubagent, "agent-a1", parent, ""},
-		{"a fork of the machinery", filepath.Join(parent, subagents, "agent-aprompt_suggestion-1"+suffix), []string{user(1, "x")}, core.ClassSubagent, "agent-aprompt_suggestion-1", parent, ""},
-		{"a sub-agent of older versions, two ids", "agent-b2" + suffix, []string{user(1, "Warmup", old, fields{"isSidechain": true}), answer(2, 9, fields{"isSidechain": true})}, core.ClassSubagent, "agent-b2", "01d00000-0000-4000-8000-000000000000", ""},
+		{"a sub-agent", filepath.Join(parent, subagents, "agent-a1"+suffix), []string{user(1, "x", fields{"isSidechain": true, "sessionId": parent})}, core.ClassSubagent, "a1", parent, ""},
+		{"a fork of the machinery", filepath.Join(parent, subagents, "agent-aprompt_suggestion-1"+suffix), []string{user(1, "x")}, core.ClassSubagent, "aprompt_suggestion-1", parent, ""},
+		{"a sub-agent of older versions, two ids", "agent-b2" + suffix, []string{user(1, "Warmup", old, fields{"isSidechain": true}), answer(2, 9, fields{"isSidechain": true})}, core.ClassSubagent, "b2", "01d00000-0000-4000-8000-000000000000", ""},
+		{"a renamed file of a sub-agent", "notes" + suffix, []string{user(1, "x", fields{"isSidechain": true, "agentId": "c3"})}, core.ClassSubagent, "c3", session, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

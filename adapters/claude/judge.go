@@ -29,9 +29,7 @@ type judge struct {
 	memory
 	agent    core.Agent
 	closeout string // name of the closeout skill
-	native   string // id as the file's name gives it
-	sub      bool   // a sub-agent's file
-	parent   string // of a sub-agent, as the path gives it
+	source          // what the path tells
 
 	turns    []core.Turn // found by this scan
 	uses     []use       // of one answer, kept for its memory
@@ -43,7 +41,7 @@ func newJudge(info core.AgentInfo, src core.Source, state []byte) (*judge, error
 	if j.closeout == "" {
 		j.closeout = "closeout"
 	}
-	j.native, j.sub, j.parent = identity(src)
+	j.source = identity(src)
 	if state != nil {
 		if err := j.memory.load(state); err != nil {
 			return nil, err
@@ -56,6 +54,7 @@ func newJudge(info core.AgentInfo, src core.Source, state []byte) (*judge, error
 type entry struct {
 	kind, subtype, uuid, parent, prompt []byte
 	session, cwd, version, entrypoint   []byte
+	agent                               []byte
 
 	at core.Instant
 
@@ -87,6 +86,8 @@ func (j *judge) Record(r jsonl.Record) {
 			e.prompt = m.Val
 		case "sessionId":
 			e.session = m.Val
+		case "agentId":
+			e.agent = m.Val
 		case "cwd":
 			e.cwd = m.Val
 		case "version":
@@ -162,6 +163,9 @@ func (j *judge) common(e *entry) {
 		if filled(e.uuid) && !jsonl.Is(e.session, j.LastSession) {
 			j.LastSession = jsonl.Text(e.session)
 		}
+	}
+	if j.AgentID == "" && filled(e.agent) {
+		j.AgentID = jsonl.Text(e.agent)
 	}
 	if j.ForkedFrom == "" && !jsonl.Null(e.forked) {
 		if j.ForkedFrom = jsonl.Text(e.forked); j.ForkedFrom == "" {

@@ -38,6 +38,9 @@ func (j *judge) user(e *entry) {
 	}
 	b := messageBody(e.message)
 	text := unwrap(b.text)
+	if !b.result {
+		j.sent(text)
+	}
 	switch {
 	case b.result:
 		// Text beside a tool's result was typed while the tool ran.
@@ -99,8 +102,7 @@ func (j *judge) prompt(e *entry, text string) {
 	if !j.Seen.add(uid) {
 		return
 	}
-	// The same text at the same millisecond is the same prompt written again under another uuid.
-	if text != "" && e.at != 0 && !j.Seen.add(hashOf("text", e.at.String(), text)) {
+	if !j.once(e, text) {
 		return
 	}
 	if j.headless(e) {
@@ -117,6 +119,11 @@ func (j *judge) prompt(e *entry, text string) {
 		j.First = cut(text, firstLimit)
 	}
 	j.turn(core.TurnTyped, uid, e.at, !jsonl.Null(e.forked))
+}
+
+// once is false for a text that stands at the same millisecond under another uuid: it was written again.
+func (j *judge) once(e *entry, text string) bool {
+	return text == "" || e.at == 0 || j.Seen.add(hashOf("text", e.at.String(), text))
 }
 
 // uid is the identity of a turn: the hash of its uuid, or of what it is where a line has none.

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 
 	"tower/adapters/jsonl"
@@ -34,7 +35,9 @@ func (j *judge) queued(e *entry) {
 			Skip: text == "" || machine(text) || localCommand(text),
 		})
 	case "dequeue":
-		j.take(e)
+		if w, ok := j.take(e); ok {
+			j.Sent = &w
+		}
 	case "remove":
 		w, ok := j.take(e)
 		if !ok || w.Skip || j.SDK {
@@ -48,7 +51,32 @@ func (j *judge) queued(e *entry) {
 		}
 		j.Absorbed = append(j.Absorbed, w.Text)
 	case "popAll":
-		j.Queue = nil
+		// Newer versions write a line for each text they give back, and keep what no person typed.
+		if i := j.queueOf(e); i >= 0 {
+			j.Queue = append(j.Queue[:i], j.Queue[i+1:]...)
+		} else {
+			j.Queue = nil
+		}
+	}
+}
+
+// sent takes the user line that follows a dequeue. A person's text goes before the notices that wait
+// longer, so the line tells which of them was sent.
+func (j *judge) sent(text string) {
+	first := j.Sent
+	if j.Sent = nil; first == nil || text == "" {
+		return
+	}
+	h := hashOf(text)
+	if h == first.Text {
+		return
+	}
+	for i, w := range j.Queue {
+		if w.Text == h {
+			copy(j.Queue[1:i+1], j.Queue[:i])
+			j.Queue[0] = *first
+			return
+		}
 	}
 }
 
@@ -57,19 +85,19 @@ func (j *judge) take(e *entry) (waiting, bool) {
 	if len(j.Queue) == 0 {
 		return waiting{}, false
 	}
-	at := 0
-	if !jsonl.Null(e.content) {
-		h := hashOf(unwrap(readBody(e.content).text))
-		for i, w := range j.Queue {
-			if w.Text == h {
-				at = i
-				break
-			}
-		}
-	}
+	at := max(0, j.queueOf(e))
 	w := j.Queue[at]
 	j.Queue = append(j.Queue[:at], j.Queue[at+1:]...)
 	return w, true
+}
+
+// queueOf returns the place of the text that an operation names, or -1.
+func (j *judge) queueOf(e *entry) int {
+	if jsonl.Null(e.content) {
+		return -1
+	}
+	h := hashOf(unwrap(readBody(e.content).text))
+	return slices.IndexFunc(j.Queue, func(w waiting) bool { return w.Text == h })
 }
 
 // attached takes an attachment that tells of a text handed to the running turn. Newer versions write

@@ -43,12 +43,15 @@ func (p *pending) kind() core.TurnKind {
 
 // slash takes a line that begins with command tags.
 func (j *judge) slash(e *entry, text string, human bool) {
-	j.settle()
-	uid := j.uid(e, text)
-	if !j.Seen.add(uid) {
+	name, typed := strings.CutPrefix(tagged(text, "command-name"), "/")
+	if !typed && !human && j.loading(name, text) {
 		return
 	}
-	name := strings.TrimPrefix(tagged(text, "command-name"), "/")
+	j.settle()
+	uid := j.uid(e, text)
+	if !j.Seen.add(uid) || !j.once(e, text) {
+		return
+	}
 	if name == "" {
 		name = tagged(text, "command-message")
 	}
@@ -63,6 +66,13 @@ func (j *judge) slash(e *entry, text string, human bool) {
 	if id := inner(e.prompt); len(id) > 0 {
 		j.Pending.Prompt = hashOf(string(id))
 	}
+}
+
+// loading tells whether tags whose name has no slash are what some versions write, unhidden, between
+// the model's own run of a skill and the body of that skill.
+func (j *judge) loading(name, text string) bool {
+	return j.ToolSkills[cut(name, nameLimit)] > 0 || strings.Contains(text, "<skill-format>") ||
+		strings.HasSuffix(tagged(text, "command-message"), " skill is loading")
 }
 
 // metaLine takes a hidden user line: the expansion of a command, the body of a skill, a reminder.
@@ -81,7 +91,9 @@ func (j *judge) metaLine(e *entry) {
 		return
 	}
 	parent, prompt := inner(e.parent), inner(e.prompt)
-	if (len(parent) == 0 || hashOf(string(parent)) != p.UUID) && (len(prompt) == 0 || hashOf(string(prompt)) != p.Prompt) {
+	child := len(parent) > 0 && hashOf(string(parent)) == p.UUID || len(prompt) > 0 && hashOf(string(prompt)) == p.Prompt
+	// Other hidden lines may stand between a command and the body of its skill.
+	if !child && (!skill || p.Human || p.BuiltIn) {
 		return
 	}
 	if skill {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ type memory struct {
 	SDK          bool         `json:"sdk,omitempty"` // the last line that says so was written without a terminal
 	FirstSession string       `json:"first_session,omitempty"`
 	LastSession  string       `json:"last_session,omitempty"`
+	AgentID      string       `json:"agent_id,omitempty"` // of a sub-agent
 	ForkedFrom   string       `json:"forked_from,omitempty"`
 	FirstAt      core.Instant `json:"first_at"`
 	LastAt       core.Instant `json:"last_at"`
@@ -44,6 +46,7 @@ type memory struct {
 
 	Pending  *pending  `json:"pending,omitempty"`
 	Queue    []waiting `json:"queue,omitempty"`
+	Sent     *waiting  `json:"sent,omitempty"`     // dequeued, and its user line not met yet
 	Absorbed hashes    `json:"absorbed,omitempty"` // texts the queue told of and no attachment yet
 	Seen     seen      `json:"-"`
 
@@ -129,14 +132,13 @@ func (j *judge) facts(size int64) core.Facts {
 	if m.Closed {
 		f.Closeout = core.CloseoutClosed
 	}
-	if !sub && !core.IsUUID(j.native) {
-		// A file that was renamed still says whose it is.
-		for _, id := range []string{m.LastSession, m.FirstSession} {
-			if id != "" {
-				f.Native = id
-				break
-			}
-		}
+	// A file that was renamed still says whose it is.
+	switch {
+	case j.named || core.IsUUID(j.native):
+	case sub:
+		f.Native = cmp.Or(m.AgentID, f.Native)
+	default:
+		f.Native = cmp.Or(m.LastSession, m.FirstSession, f.Native)
 	}
 	c := m.Main
 	if sub && m.Side.Answers > 0 {

@@ -126,7 +126,7 @@ func headlessOf(t *testing.T, path string) int64 {
 
 func TestScanRecordedSubagent(t *testing.T) {
 	f, turns := scanFile(t, filepath.Join("testdata", "transcripts", "main.subagents", "agent-aeabe42f602c125c1.jsonl"))
-	if f.Class != core.ClassSubagent || f.Native != "agent-aeabe42f602c125c1" || f.Parent != "75ee2d1b-f2b7-4471-bd52-b4a0c28aa2a0" {
+	if f.Class != core.ClassSubagent || f.Native != "aeabe42f602c125c1" || f.Parent != "75ee2d1b-f2b7-4471-bd52-b4a0c28aa2a0" {
 		t.Errorf("sub-agent: class %q native %q parent %q", f.Class, f.Native, f.Parent)
 	}
 	if f.Turns != 0 || f.Typed != 0 || len(turns) != 0 || f.First != "" {
@@ -273,7 +273,7 @@ func (w manifestEntry) check(t *testing.T, root string) {
 	differ("lines", w.Lines, f.Lines)
 	differ("bad lines", int64(0), f.Bad)
 	differ("closeout", core.CloseoutOpen, f.Closeout)
-	differ("id", w.ID, strings.TrimPrefix(f.Native, "agent-"))
+	differ("id", w.ID, f.Native)
 	if w.Defect != "empty" && w.Defect != "no-cwd" {
 		differ("cwd", w.CWD, f.CWD)
 	}

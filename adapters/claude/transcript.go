@@ -14,7 +14,7 @@ import (
 )
 
 // scanner is the version of what judge makes of a transcript. Raising it re-reads every source once.
-const scanner = 1
+const scanner = 2
 
 const (
 	suffix    = ".jsonl"
@@ -200,24 +200,31 @@ func (a *Adapter) read(ctx context.Context, src core.Source, from core.Cursor) (
 	return got.(*judge), res, nil
 }
 
-// identity tells what the path says of a transcript: the id in its name, whether it is a sub-agent's
-// and of which session.
-func identity(src core.Source) (native string, sub bool, parent string) {
+// source is what the path of a transcript tells.
+type source struct {
+	native string // id as the file's name gives it
+	named  bool   // the name says so in the way of a sub-agent's
+	sub    bool   // a sub-agent's file
+	parent string // of a sub-agent
+}
+
+func identity(src core.Source) (s source) {
 	path := filepath.ToSlash(src.Path)
 	dir, name := "", path
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		dir, name = path[:i], path[i+1:]
 	}
-	native = strings.TrimSuffix(name, suffix)
-	parent, sub = strings.CutPrefix(src.Hint, subHint)
-	if !sub {
-		parent = ""
+	s.native, s.named = strings.CutPrefix(strings.TrimSuffix(name, suffix), agentFile)
+	s.parent, s.sub = strings.CutPrefix(src.Hint, subHint)
+	if !s.sub {
+		s.parent = ""
 	}
 	if above, ok := strings.CutSuffix(dir, "/"+subagents); ok {
-		sub = true
-		if id := above[strings.LastIndexByte(above, '/')+1:]; parent == "" && core.IsUUID(id) {
-			parent = id
+		s.sub = true
+		if id := above[strings.LastIndexByte(above, '/')+1:]; s.parent == "" && core.IsUUID(id) {
+			s.parent = id
 		}
 	}
-	return native, sub || strings.HasPrefix(name, agentFile), parent
+	s.sub = s.sub || s.named
+	return s
 }

@@ -98,7 +98,7 @@ type Facts struct {
 
 	FirstAt Instant // earliest and latest instants of its lines
 	LastAt  Instant
-	Opened  Instant // instant of the first line in file order that has one
+	Opened  Instant // when the source was begun, as far as it tells
 
 	Bytes   int64
 	Lines   int64

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -330,82 +328,6 @@ func TestFolders(t *testing.T) {
 	))
 	if d := cmp.Diff(map[string]int64{"/p/a": 2, "/p/b": 1, "/p/c": 1}, f.Folders); d != "" {
 		t.Errorf("folders (-want +got):\n%s", d)
-	}
-}
-
-func TestIdentity(t *testing.T) {
-	const parent = "75ee2d1b-f2b7-4471-bd52-b4a0c28aa2a0"
-	old := fields{"sessionId": "01d00000-0000-4000-8000-000000000000"}
-	tests := []struct {
-		name, path             string
-		lines                  []string
-		class                  core.Class
-		native, parent, forked string
-	}{
-		{"a session", session + suffix, []string{user(1, "x")}, core.ClassMain, session, "", ""},
-		{"a resumed copy keeps the old id inside", session + suffix, []string{user(1, "x", old), user(2, "y", old)}, core.ClassMain, session, "", ""},
-		{"a renamed file", "notes" + suffix, []string{user(1, "x", old), user(2, "y")}, core.ClassMain, session, "", ""},
-		{"a fork", session + suffix, []string{user(1, "x", fields{"forkedFrom": fields{"sessionId": parent, "messageUuid": "m"}})}, core.ClassMain, session, "", parent},
-		{"a sub-agent", filepath.Join(parent, subagents, "agent-a1"+suffix), []string{user(1, "x", fields{"isSidechain": true, "sessionId": parent})}, core.ClassSubagent, "a1", parent, ""},
-		{"a fork of the machinery", filepath.Join(parent, subagents, "agent-aprompt_suggestion-1"+suffix), []string{user(1, "x")}, core.ClassSubagent, "aprompt_suggestion-1", parent, ""},
-		{"a sub-agent of older versions, two ids", "agent-b2" + suffix, []string{user(1, "Warmup", old, fields{"isSidechain": true}), answer(2, 9, fields{"isSidechain": true})}, core.ClassSubagent, "b2", "01d00000-0000-4000-8000-000000000000", ""},
-		{"a renamed file of a sub-agent", "notes" + suffix, []string{user(1, "x", fields{"isSidechain": true, "agentId": "c3"})}, core.ClassSubagent, "c3", session, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), tt.path)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			f, turns := scanFile(t, path)
-			if f.Class != tt.class || f.Native != tt.native || f.Parent != tt.parent || f.ForkedFrom != tt.forked {
-				t.Errorf("class %q native %q parent %q forked from %q, want %q %q %q %q", f.Class, f.Native, f.Parent, f.ForkedFrom, tt.class, tt.native, tt.parent, tt.forked)
-			}
-			if tt.class == core.ClassSubagent && (f.Turns != 0 || len(turns) != 0) {
-				t.Errorf("a sub-agent has %d turns and told %d", f.Turns, len(turns))
-			}
-		})
-	}
-}
-
-// TestCopiesAreOneTurn scans a session and the copies that forks and resumes make of it: over all
-// files together each prompt is one turn.
-func TestCopiesAreOneTurn(t *testing.T) {
-	lines := []string{user(1, "one"), answer(2, 9), user(3, "two"), queue(4, "enqueue", fields{"content": "busy"}), queue(5, "remove"), answer(6, 9)}
-	_, original := scanFile(t, writeLines(t, lines...))
-	other := "22222222-0000-4000-8000-000000000002"
-	forked := strings.ReplaceAll(strings.Join(lines, "\n"), session, other)
-	_, copied := scanFile(t, writeLines(t, append(strings.Split(forked, "\n"), user(9, "own", fields{"sessionId": other}))...))
-	all := byUID(append(original, copied...))
-	if len(original) != 3 || len(copied) != 4 || len(all) != 4 {
-		t.Errorf("%d turns and a copy with %d are %d together, want 3, 4 and 4", len(original), len(copied), len(all))
-	}
-}
-
-func TestNamesAndTimes(t *testing.T) {
-	state := func(kind, key, val string) string {
-		return fmt.Sprintf(`{"type":%q,%q:%q,"sessionId":%q}`, kind, key, val, session)
-	}
-	path := writeLines(t, state("ai-title", "aiTitle", "first title"), user(9, "early in file"), user(3, "late in file"), state("agent-name", "agentName", "agent"), state("ai-title", "aiTitle", "second title"))
-	f, _ := scanFile(t, path)
-	if f.Name != "agent" || f.AgentTitle != "second title" || f.First != "early in file" {
-		t.Errorf("name %q title %q first %q", f.Name, f.AgentTitle, f.First)
-	}
-	at := func(s string) core.Instant { return core.ParseInstant("2026-03-01T10:00:0" + s + "Z") }
-	if f.FirstAt != at("3") || f.LastAt != at("9") || f.Opened != at("9") {
-		t.Errorf("first %s last %s opened %s", f.FirstAt, f.LastAt, f.Opened)
-	}
-	appendTo(t, path, state("custom-title", "customTitle", "mine")+"\n"+state("custom-title", "customTitle", "mine too")+"\n"+`{"type":"last-prompt","lastPrompt":"x"}`+"\n")
-	g, turns := scanFile(t, path)
-	if g.Name != "mine too" || g.LastAt != f.LastAt || g.Turns != f.Turns || len(turns) != 2 {
-		t.Errorf("after state lines: name %q last %s, %d turns", g.Name, g.LastAt, g.Turns)
-	}
-	long, _ := scanFile(t, writeLines(t, user(1, strings.Repeat("é", 5000))))
-	if n := len([]rune(long.First)); n != firstLimit {
-		t.Errorf("the first prompt has %d characters, want %d", n, firstLimit)
 	}
 }
 

@@ -59,7 +59,7 @@ type entry struct {
 	at core.Instant
 
 	message, attachment, result, origin, source []byte
-	operation, content, forked, tool            []byte
+	operation, content, forked, tool, snapshot  []byte
 
 	side, meta, summary, failed bool
 }
@@ -112,6 +112,8 @@ func (j *judge) Record(r jsonl.Record) {
 			e.content = m.Val
 		case "forkedFrom":
 			e.forked = m.Val
+		case "snapshot":
+			e.snapshot = m.Val
 		case "sourceToolUseID":
 			e.tool = m.Val
 		case "isSidechain":
@@ -135,9 +137,6 @@ func (j *judge) Record(r jsonl.Record) {
 // common takes what any kind of line may carry.
 func (j *judge) common(e *entry) {
 	if e.at != 0 {
-		if j.Opened == 0 {
-			j.Opened = e.at
-		}
 		if j.FirstAt == 0 || e.at < j.FirstAt {
 			j.FirstAt = e.at
 		}
@@ -197,6 +196,7 @@ func (j *judge) dispatch(e *entry) {
 		j.system(e)
 	case "queue-operation":
 		j.Known = true
+		j.before(e.at)
 		if !j.sub {
 			j.queued(e)
 		}
@@ -209,6 +209,10 @@ func (j *judge) dispatch(e *entry) {
 		j.CustomTitle = cut(jsonl.Text(e.content), titleLimit)
 	case "agent-name":
 		j.AgentName = cut(jsonl.Text(e.content), titleLimit)
+	case "file-history-snapshot":
+		if j.MainLines+j.SideLines == 0 {
+			j.before(instant(jsonl.Get(e.snapshot, "timestamp")))
+		}
 	case "":
 		// A record without a type is no type to report.
 	default:
@@ -220,11 +224,34 @@ func (j *judge) dispatch(e *entry) {
 
 // skipped are the types that are known and tell nothing the tower wants.
 var skipped = map[string]struct{}{
-	"file-history-snapshot": {}, "mode": {}, "permission-mode": {}, "last-prompt": {}, "tag": {},
+	"mode": {}, "permission-mode": {}, "last-prompt": {}, "tag": {},
 	"relocated": {}, "agent-color": {}, "agent-setting": {}, "pr-link": {}, "frame-link": {},
 	"bridge-session": {}, "attribution-snapshot": {}, "speculation-accept": {}, "isolation-latch": {},
 	"worktree-state": {}, "ended-by-model": {}, "content-replacement": {}, "fork-context-ref": {},
 	"progress": {},
+}
+
+// before takes the instant of a line that stands before the conversation. Such lines are written when
+// the file is, also where a fork's conversation begins with lines copied from long before.
+func (j *judge) before(at core.Instant) {
+	if j.MainLines+j.SideLines == 0 {
+		j.Before = max(j.Before, at)
+	}
+}
+
+// opened is when the file was begun, as far as it tells:
+//
+//	original             fork                 resumed copy of older versions
+//	09:00:01 snapshot    10:00:01 snapshot
+//	09:00:00 prompt      09:00:00 prompt      09:00:00 prompt, of the session it copied
+//
+// Nothing in a resumed copy tells its own time, so it comes just behind what it copied.
+func (j *judge) opened() core.Instant {
+	at := max(j.FirstAt, j.Before)
+	if at != 0 && j.FirstSession != "" && j.FirstSession != j.native && core.IsUUID(j.native) {
+		at++
+	}
+	return at
 }
 
 // chained notes on which chain the conversation runs. A file all of whose lines run on a side chain

@@ -29,7 +29,7 @@ type memory struct {
 	ForkedFrom   string       `json:"forked_from,omitempty"`
 	FirstAt      core.Instant `json:"first_at"`
 	LastAt       core.Instant `json:"last_at"`
-	Opened       core.Instant `json:"opened"`
+	Before       core.Instant `json:"before,omitempty"` // latest of the lines before the conversation
 
 	First         string `json:"first,omitempty"`
 	FirstHeadless string `json:"first_headless,omitempty"`
@@ -122,7 +122,7 @@ func (j *judge) facts(size int64) core.Facts {
 		Agent: j.agent, Native: j.native, ForkedFrom: m.ForkedFrom,
 		CWD: m.CWD, Name: m.CustomTitle, AgentTitle: m.AITitle, First: m.First, Summary: m.Summary,
 		Version: m.Version, Entrypoint: m.Entrypoint,
-		FirstAt: m.FirstAt, LastAt: m.LastAt, Opened: m.Opened,
+		FirstAt: m.FirstAt, LastAt: m.LastAt, Opened: j.opened(),
 		Bytes: size, Lines: m.Lines, Bad: m.BadLines, Unknown: m.Unknown.copy(),
 		Folders: m.Folders.copy(), Skills: j.skills(), Closeout: core.CloseoutOpen,
 	}

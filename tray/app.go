@@ -224,6 +224,9 @@ func (a *app) tray(ctx context.Context, stop func()) error {
 // act does what a click on the menu asks for.
 func (a *app) act(ctx context.Context, act menu.Action, stop func()) {
 	switch act.Do {
+	case menu.DoRestart:
+		a.restart.Store(true)
+		stop()
 	case menu.DoQuit:
 		stop()
 	case menu.DoOpen:

@@ -180,7 +180,12 @@ func (b *build) noAgent() string {
 }
 
 func (b *build) tower() []Item {
+	newer := ""
+	if b.s.Health.DiskBuild != "" {
+		newer = "Restart Tower · another build is on disk"
+	}
 	return []Item{
+		b.row("newer", newer, Action{Do: DoRestart}),
 		b.row("open", "Open dashboard", Action{Do: DoOpen, Path: "/"}),
 		b.row("quit", "Quit Tower", Action{Do: DoQuit}),
 	}

@@ -50,6 +50,12 @@ func past(id, title string, ago time.Duration) core.Row {
 	})
 }
 
+// replaced is a picture of a program that was built anew since it was started.
+func replaced(s *core.Snapshot) *core.Snapshot {
+	s.Health.DiskBuild = "b2"
+	return s
+}
+
 // picture counts rows the way the engine does.
 func picture(rows ...core.Row) *core.Snapshot {
 	s := &core.Snapshot{Rows: rows, Agents: []core.AgentState{
@@ -222,6 +228,7 @@ func TestGolden(t *testing.T) {
 			s.Agents[0].Installed, s.Agents[1].Installed = false, false
 			return s
 		}(), Options{}},
+		{"newer_build", replaced(picture()), Options{}},
 		{"paused", picture(), Options{Paused: true}},
 		{"paused_but_working", picture(session("a", "Flaky", nil)), Options{Paused: true}},
 		{"alert", picture(six()...), Options{Alert: true}},

@@ -76,6 +76,7 @@ type Do string
 const (
 	DoNothing Do = ""
 	DoOpen    Do = "open" // open the dashboard at Path
+	DoRestart Do = "restart"
 	DoQuit    Do = "quit"
 )
 

@@ -11,6 +11,10 @@ const (
 	reasonKilled       = "ended by you"
 )
 
+// inferred are the reasons that stand in until the agent gives its own. That of a replaced session is
+// not among them: it was told by the session that took over.
+var inferred = map[string]bool{reasonUnloaded: true, reasonGone: true, reasonKilled: true}
+
 // enter prepares a session that is live or starting after the event. It tells whether a run opens.
 func (p *Picture) enter(e *entry, s *core.Session, ev *core.Event, was core.Status) bool {
 	if was.Over() || was == core.StatusNone {

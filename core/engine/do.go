@@ -162,6 +162,9 @@ func detail(ctx context.Context, db *ledger.DB, rows []core.Row, id core.Session
 	}
 	var err error
 	d.Runs, d.Skills, d.Folders, err = db.Detail(ctx, id)
+	if d.Runs == nil {
+		d.Runs = []core.Run{}
+	}
 	d.Chain = live.Chain(rows, id)
 	return d, err
 }

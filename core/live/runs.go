@@ -4,11 +4,10 @@ import "tower/core"
 
 // Reasons of ends that the reducer itself decides.
 const (
-	reasonReplaced     = "replaced"
-	reasonUnloaded     = "unloaded"
-	reasonGone         = "process gone"
-	reasonLaunchFailed = "launch_failed"
-	reasonKilled       = "ended by you"
+	reasonReplaced = "replaced"
+	reasonUnloaded = "unloaded"
+	reasonGone     = "process gone"
+	reasonKilled   = "ended by you"
 )
 
 // inferred are the reasons that stand in until the agent gives its own. That of a replaced session is
@@ -48,12 +47,12 @@ func (p *Picture) leave(e *entry, s *core.Session, ev *core.Event, was core.Stat
 	case core.EventGone:
 		s.EndReason = reasonGone
 		if was == core.StatusStarting {
-			s.EndReason = reasonLaunchFailed
+			s.EndReason = core.ReasonLaunchFailed
 		} else if s.LastSeen != 0 {
 			s.EndedAt = s.LastSeen
 		}
 	case core.EventExpired:
-		s.EndReason = reasonLaunchFailed
+		s.EndReason = core.ReasonLaunchFailed
 	case core.EventUnseen:
 		s.EndReason = reasonUnloaded
 	case core.EventReplaced:

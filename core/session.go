@@ -19,6 +19,9 @@ var Statuses = []Status{StatusNone, StatusStarting, StatusLive, StatusEnded, Sta
 // Over tells whether the session has finished.
 func (s Status) Over() bool { return s == StatusEnded || s == StatusLost || s == StatusKilled }
 
+// ReasonLaunchFailed is the reason of the end of a session that never came up, which faces tell apart.
+const ReasonLaunchFailed = "launch_failed"
+
 // Class says what kind of session it is, as far as its own records tell.
 type Class string
 

@@ -133,7 +133,7 @@ type Detail struct {
 
 // Link is one neighbour of a session in its chain.
 type Link struct {
-	How   string    `json:"how"` // follows, followed by, forked from, forked to, parent, sub-agent, continues, continued by
+	How   string    `json:"how"` // follows, followed by, forked from, forked to, continues, continued by, opened by, opened
 	ID    SessionID `json:"asm_id"`
 	Title string    `json:"title"`
 }

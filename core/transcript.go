@@ -106,6 +106,9 @@ type Facts struct {
 	Unknown map[string]int64 // line types no rule knows, by name
 }
 
+// NamesOnly tells facts that come from an agent's own index of names rather than from a transcript.
+func (f *Facts) NamesOnly() bool { return f.Lines == 0 && f.Bytes == 0 && f.Class == "" }
+
 // Delta is what one scan found of one session.
 type Delta struct {
 	Facts Facts

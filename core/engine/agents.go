@@ -18,7 +18,7 @@ var (
 )
 
 // lookAtAgents finds out which agents are installed and how their hooks stand.
-func (e *Engine) lookAtAgents(ctx context.Context) error {
+func (e *Engine) lookAtAgents(context.Context) error {
 	var list []core.AgentState
 	for _, a := range e.o.Adapters {
 		list = append(list, AgentState(a, e.o.Path, e.o.Home.HookBinary()))
@@ -35,7 +35,7 @@ func (e *Engine) lookAtAgents(ctx context.Context) error {
 		same = false
 	}
 	if !same {
-		e.post(ctx, func(context.Context) { e.dirty = true })
+		wake(e.wakes.faces)
 	}
 	return nil
 }

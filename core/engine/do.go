@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"tower/core"
+	"tower/core/ledger"
+	"tower/core/live"
 )
 
 // Do carries out what a person asked for. What will not be done is a *core.Refusal, decided before
@@ -48,28 +50,22 @@ func (e *Engine) edit(ctx context.Context, c core.Command) (core.Result, error) 
 	if err != nil {
 		return core.Result{}, err
 	}
-	var failed error
-	if !e.post(ctx, func(ctx context.Context) {
+	err = e.post(ctx, func(ctx context.Context) error {
 		s := e.picture.Session(c.Session)
 		if s == nil {
-			failed = &core.Refusal{What: "Not found.", Why: fmt.Sprintf("No session %q is known.", c.Session)}
-			return
+			return &core.Refusal{What: "Not found.", Why: fmt.Sprintf("No session %q is known.", c.Session)}
 		}
 		if c.Kind == core.CommandUnhide && !s.ByHand {
 			if why := s.HiddenWhy(); why != "" {
-				failed = &core.Refusal{What: "Not shown.", Why: "It was not hidden by hand: " + why + ".", Hint: "It stays listed under --all."}
-			} else {
-				failed = &core.Refusal{What: "Not shown.", Why: "It is not hidden."}
+				return &core.Refusal{What: "Not shown.", Why: "It was not hidden by hand: " + why + ".", Hint: "It stays listed under --all."}
 			}
-			return
+			return &core.Refusal{What: "Not shown.", Why: "It is not hidden."}
 		}
 		e.take(core.Event{Kind: core.EventEdit, At: core.InstantOf(time.Now()), Agent: s.Agent, Native: s.Native, Edit: &edit})
-		failed = e.commit(ctx)
-	}) {
-		return core.Result{}, context.Cause(ctx)
-	}
-	if failed != nil {
-		return core.Result{}, failed
+		return e.commit(ctx)
+	})
+	if err != nil {
+		return core.Result{}, err
 	}
 	return core.Result{Said: said}, nil
 }
@@ -150,8 +146,12 @@ func text(what, which, s string, limit int, lines bool) (string, error) {
 
 // Detail returns everything known of one session; fs.ErrNotExist when there is none.
 func (e *Engine) Detail(ctx context.Context, id core.SessionID) (core.Detail, error) {
+	return detail(ctx, e.db, e.snap.Load().Rows, id)
+}
+
+func detail(ctx context.Context, db *ledger.DB, rows []core.Row, id core.SessionID) (core.Detail, error) {
 	var d core.Detail
-	for _, r := range e.snap.Load().Rows {
+	for _, r := range rows {
 		if r.ID == id {
 			d.Row = r
 			break
@@ -161,9 +161,10 @@ func (e *Engine) Detail(ctx context.Context, id core.SessionID) (core.Detail, er
 		return d, fmt.Errorf("session %q: %w", id, fs.ErrNotExist)
 	}
 	var err error
-	if d.Runs, d.Skills, d.Folders, err = e.db.Detail(ctx, id); err != nil {
-		return d, err
+	d.Runs, d.Skills, d.Folders, err = db.Detail(ctx, id)
+	if d.Runs == nil {
+		d.Runs = []core.Run{}
 	}
-	e.post(ctx, func(context.Context) { d.Chain = e.picture.Chain(id) })
-	return d, nil
+	d.Chain = live.Chain(rows, id)
+	return d, err
 }

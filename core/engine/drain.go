@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"tower/core"
@@ -36,32 +37,12 @@ func (e *Engine) drainOnce(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("drain inbox: %w", err)
 	}
-	var errs []error
-	for _, bad := range b.Bad {
-		line, err := e.box.Quarantine(bad)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		e.log.Warn("event file moved aside", "file", line)
-		e.countBad(ctx)
-	}
 	text := ""
 	if len(b.Unreadable) > 0 {
 		text = fmt.Sprintf("%d event files cannot be read: %s: %s", len(b.Unreadable), b.Unreadable[0].Name, b.Unreadable[0].Reason)
 	}
 	if e.health.problem("inbox", text, "Check the permissions of "+e.o.Home.Inbox()+".") {
-		e.post(ctx, func(context.Context) { e.dirty = true })
-	}
-	e.health.behind("drain", "")
-	if len(b.Items) == 0 {
-		// What the ledger refused before has no file to wake it: try again.
-		e.post(ctx, func(ctx context.Context) {
-			if cerr := e.commit(ctx); cerr != nil {
-				errs = append(errs, cerr)
-			}
-		})
-		return b.More, errors.Join(errs...)
+		wake(e.wakes.faces)
 	}
 	ids := make([]string, len(b.Items))
 	for i, it := range b.Items {
@@ -69,57 +50,79 @@ func (e *Engine) drainOnce(ctx context.Context) (more bool, err error) {
 	}
 	known, err := e.db.KnownEvents(ctx, ids)
 	if err != nil {
-		return false, errors.Join(append(errs, fmt.Errorf("drain inbox: %w", err))...)
+		return false, fmt.Errorf("drain inbox: %w", err)
 	}
-	events := e.decode(b.Items, known)
-	var kept error
-	if !e.post(ctx, func(ctx context.Context) {
+	events, good, bad := e.decode(b.Items, known)
+	errs := []error{e.quarantine(append(b.Bad, bad...))}
+	// With nothing new, what the ledger refused before is tried again: no file will wake it.
+	err = e.post(ctx, func(ctx context.Context) error {
 		for _, ev := range events {
 			if !e.applied[ev.ID] {
 				e.take(ev)
 			}
 		}
-		kept = e.commit(ctx)
-	}) {
-		return false, nil
-	}
-	if kept != nil {
-		e.health.behind("drain", fmt.Sprintf("%d event files wait for the ledger", len(b.Items)))
-		return false, errors.Join(append(errs, kept)...)
-	}
-	for _, it := range b.Items {
-		if err := e.box.Archive(it); err != nil {
-			errs = append(errs, err)
+		return e.commit(ctx)
+	})
+	if err != nil {
+		if len(good) > 0 {
+			e.health.behind("drain", fmt.Sprintf("%d event files wait for the ledger", len(good)))
 		}
+		return false, errors.Join(append(errs, err)...)
 	}
-	wake(e.wakes.poll)
+	e.health.behind("drain", "")
+	for _, it := range good {
+		errs = append(errs, e.box.Archive(it))
+	}
+	if len(good) > 0 {
+		wake(e.wakes.poll)
+	}
 	return b.More, errors.Join(errs...)
 }
 
-// decode turns envelopes into events. One that its adapter refuses is kept in the archive and told;
-// it never stops the others.
-func (e *Engine) decode(items []inbox.Item, known map[string]bool) []core.Event {
-	var events []core.Event
+// quarantine moves files away that will never be events, each told in one line.
+func (e *Engine) quarantine(list []inbox.Bad) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var errs []error
+	for _, bad := range list {
+		line, err := e.box.Quarantine(bad)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e.log.Warn("event file moved aside", "file", line)
+	}
+	e.countBad()
+	return errors.Join(errs...)
+}
+
+// decode turns envelopes into events. One of an agent nobody here knows, or that its adapter does not
+// understand, is bad; it never stops the others. Good are the files that may be archived once the
+// events are kept.
+func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []core.Event, good []inbox.Item, bad []inbox.Bad) {
 	alive := map[core.Process]bool{}
 	for _, it := range items {
 		env := it.Envelope
 		if known[env.EventID] {
-			continue
-		}
-		a := e.adapters[env.Agent]
-		if a == nil {
-			e.log.Warn("event of an unknown agent", "agent", env.Agent, "file", it.Name)
+			good = append(good, it)
 			continue
 		}
 		var ev core.Event
 		err := guarded(context.Background(), func(context.Context) (err error) {
+			a := e.adapters[env.Agent]
+			if a == nil {
+				return fmt.Errorf("no agent %q is known", env.Agent)
+			}
 			ev, err = a.Decode(env)
 			return err
 		})
 		if err != nil {
-			e.log.Warn("event not understood", "agent", env.Agent, "event", env.Event, "file", it.Name, "error", err)
+			reason, _, _ := strings.Cut(err.Error(), "\n") // a panic brings its stack
+			bad = append(bad, inbox.Bad{Name: it.Name, Reason: reason})
 			continue
 		}
+		good = append(good, it)
 		ev.ID, ev.Name, ev.Raw, ev.Agent = env.EventID, env.Event, env.Payload, env.Agent
 		if ev.At == 0 {
 			ev.At = env.TS
@@ -135,7 +138,7 @@ func (e *Engine) decode(items []inbox.Item, known map[string]bool) []core.Event 
 		}
 		events = append(events, ev)
 	}
-	return events
+	return events, good, bad
 }
 
 // alive asks the system itself, which is cheaper than a whole table for the few processes of a drain.
@@ -157,22 +160,17 @@ func (e *Engine) place(ev *core.Event, env *core.Envelope) {
 	}
 }
 
-func (e *Engine) countBad(ctx context.Context) {
-	n := int64(e.box.CountBad())
-	e.health.mu.Lock()
-	moved := e.health.bad != n
-	e.health.bad = n
-	e.health.mu.Unlock()
-	if moved {
-		e.post(ctx, func(context.Context) { e.dirty = true })
+func (e *Engine) countBad() {
+	if e.health.badFiles(int64(e.box.CountBad())) {
+		wake(e.wakes.faces)
 	}
 }
 
 // retain removes what is older than the person wants to keep.
-func (e *Engine) retain(ctx context.Context) error {
+func (e *Engine) retain(context.Context) error {
 	e.drainM.Lock()
 	defer e.drainM.Unlock()
-	e.countBad(ctx)
+	e.countBad()
 	n, err := e.box.Prune(time.Now(), max(1, e.o.Config.RetentionDays))
 	if n > 0 {
 		e.log.Info("archive pruned", "files", n)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -52,13 +53,14 @@ type Engine struct {
 	index    *sweep.Index
 
 	mail chan func(context.Context)
+	gone chan struct{} // closed when the owner has done its last work
 
 	// Owned by the owner goroutine.
 	picture *live.Picture
 	pending core.Writes     // decided, not yet kept
 	applied map[string]bool // ids of events in pending
 	dirty   bool
-	// heatMoved says that a session's days changed since the heat map was summed.
+	// heatMoved says that a session's days changed since the heat map was summed, or who counts.
 	heatMoved bool
 	lastPub   time.Time
 	revision  int64
@@ -76,7 +78,7 @@ type Engine struct {
 	drainM   sync.Mutex
 	procs    procWatch
 	refresh  *refresher
-	sweepM   sync.Mutex
+	reading  turn // of transcripts
 	once     bool // one import and then the end of the process
 }
 
@@ -90,6 +92,27 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Alive == nil {
 		o.Alive = alive
 	}
+	db, err := ledger.Open(ctx, o.Home.Ledger(), o.Home.Backup())
+	if err != nil {
+		return nil, err
+	}
+	e, err := build(o, db)
+	if err == nil {
+		err = e.load(ctx)
+	}
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	if !o.Unwatched {
+		e.procs.start(e)
+	}
+	e.publish()
+	return e, nil
+}
+
+// build puts an Engine together around an open ledger.
+func build(o Options, db *ledger.DB) (*Engine, error) {
 	zone := time.Local
 	if o.Config.Timezone != "" {
 		z, err := time.LoadLocation(o.Config.Timezone)
@@ -98,33 +121,23 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 		zone = z
 	}
-	db, err := ledger.Open(ctx, o.Home.Ledger(), o.Home.Backup())
-	if err != nil {
-		return nil, err
-	}
 	e := &Engine{
 		o: o, log: o.Log, db: db, zone: zone,
 		adapters: map[core.Agent]core.Adapter{},
 		mail:     make(chan func(context.Context)),
+		gone:     make(chan struct{}),
 		applied:  map[string]bool{},
 		moved:    make(chan struct{}),
 		health:   newHealth(),
 		box:      inbox.New(o.Home.Inbox(), o.Home.Processed(), o.Home.Bad(), time.Now),
 		wakes:    newWakes(),
+		reading:  make(turn, 1),
 	}
 	for _, a := range o.Adapters {
 		e.agents = append(e.agents, a.Agent())
 		e.adapters[a.Agent().Agent] = a
 	}
 	e.refresh = newRefresher(e)
-	if err := e.load(ctx); err != nil {
-		db.Close()
-		return nil, err
-	}
-	if !o.Unwatched {
-		e.procs.start(e)
-	}
-	e.publish()
 	return e, nil
 }
 
@@ -157,15 +170,18 @@ func (e *Engine) Listening(url string, ports []string, failed error) {
 	e.health.problem("page", text, "Choose another port in config.toml, then: tower restart")
 }
 
-// Close closes the ledger of an Engine that was never run.
-func (e *Engine) Close() error { return e.db.Close() }
+// Close ends an Engine that was never run.
+func (e *Engine) Close() error {
+	e.procs.close()
+	return e.db.Close()
+}
 
 // Run works until ctx ends, then keeps what is left and closes the ledger.
 func (e *Engine) Run(ctx context.Context) error {
 	defer e.db.Close()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { e.own(ctx); return nil })
-	g.Go(func() error { e.countDays(ctx); return nil })
+	g.Go(func() error { return e.countDays(ctx) })
 	g.Go(func() error { return e.loop(ctx, "drain", drainEvery, e.wakes.drain, e.drain) })
 	g.Go(func() error { return e.loop(ctx, "poll", pollEvery, e.wakes.poll, e.poll) })
 	g.Go(func() error { return e.loop(ctx, "import", e.sweepEvery, e.wakes.sweep, e.sweepAll) })
@@ -179,18 +195,23 @@ func (e *Engine) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// own is the owner: it alone touches the picture and writes the ledger.
+// own is the owner: it alone touches the picture and writes the ledger. What it has begun it finishes,
+// so its work does not see ctx end.
 func (e *Engine) own(ctx context.Context) {
+	defer close(e.gone)
+	whole := context.WithoutCancel(ctx)
 	soon := time.NewTimer(0)
 	defer soon.Stop()
-	e.commit(ctx)
+	e.commit(whole)
 	for {
 		select {
 		case f := <-e.mail:
-			f(ctx)
+			f(whole)
+		case <-e.wakes.faces:
+			e.dirty = true
 		case <-soon.C:
 		case <-ctx.Done():
-			e.commit(context.WithoutCancel(ctx))
+			e.commit(whole)
 			return
 		}
 		if !e.dirty {
@@ -213,33 +234,39 @@ func (e *Engine) gap() time.Duration {
 	return 40 * time.Millisecond
 }
 
-// post has the owner run f and waits until it has. It reports false when the engine is stopping.
-func (e *Engine) post(ctx context.Context, f func(context.Context)) bool {
+var errStopped = errors.New("the tower has stopped")
+
+// post has the owner run f and waits until it has. The error is that of f, a panic included; or it
+// says why f never ran: ctx ended first, or the owner is gone.
+func (e *Engine) post(ctx context.Context, f func(context.Context) error) error {
+	var err error
 	done := make(chan struct{})
 	select {
-	case e.mail <- func(ctx context.Context) { defer close(done); f(ctx) }:
+	case e.mail <- func(ctx context.Context) { defer close(done); err = guarded(ctx, f) }:
+	case <-e.gone:
+		return errStopped
 	case <-ctx.Done():
-		return false
+		return context.Cause(ctx)
 	}
 	<-done
-	return true
+	return err
 }
 
 // loop runs tick now, then at every turn and wake. A tick that fails or panics makes the loop sick and
 // the next turn tries again.
-func (e *Engine) loop(ctx context.Context, name string, every func() time.Duration, wake <-chan struct{}, tick func(context.Context) error) error {
+func (e *Engine) loop(ctx context.Context, name string, every func() time.Duration, woken <-chan struct{}, tick func(context.Context) error) error {
 	for {
 		err := guarded(ctx, tick)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if e.health.tick(name, err, e.log) {
-			e.post(ctx, func(context.Context) { e.dirty = true })
+			wake(e.wakes.faces)
 		}
 		t := time.NewTimer(every())
 		select {
 		case <-t.C:
-		case <-wake:
+		case <-woken:
 		case <-ctx.Done():
 			t.Stop()
 			return nil
@@ -307,6 +334,7 @@ func (e *Engine) take(events ...core.Event) {
 		out := e.picture.Apply(ev)
 		e.pending.Add(out.Writes)
 		e.dirty = e.dirty || out.Shown
+		e.heatMoved = e.heatMoved || out.Counted
 		if ev.ID != "" {
 			e.applied[ev.ID] = true
 		}

@@ -91,6 +91,29 @@ func (h *health) setProgress(p core.Progress) {
 	h.progress = p
 }
 
+// badFiles notes how many event files lie in quarantine. It tells whether that is news.
+func (h *health) badFiles(n int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	moved := h.bad != n
+	h.bad = n
+	return moved
+}
+
+// importedOnce notes that the ledger holds sources.
+func (h *health) importedOnce() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = false
+}
+
+// totals notes the sums over all sources.
+func (h *health) totals(badLines int64, unknown map[string]int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.badLines, h.unknown = badLines, unknown
+}
+
 // problem notes something wrong under an id, or with no text that it is gone. It tells whether that
 // is news.
 func (h *health) problem(id, text, fix string) bool {

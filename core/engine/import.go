@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tower/core"
-	"tower/core/live"
 	"tower/core/sweep"
 )
 
@@ -37,10 +36,18 @@ func (e *Engine) sweepAll(ctx context.Context) error {
 	return err
 }
 
-// importNow sweeps over every transcript and keeps what changed.
+// importNow sweeps over every transcript and keeps what changed. The inbox comes first: hooks know how
+// a session ended and in which process it ran, and a transcript that arrived before them would make a
+// finished session of it.
 func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, error) {
-	e.sweepM.Lock()
-	defer e.sweepM.Unlock()
+	if e.health.tick("drain", e.drain(ctx), e.log) {
+		wake(e.wakes.faces)
+	}
+	if err := e.reading.take(ctx); err != nil {
+		return core.ImportResult{}, err
+	}
+	defer e.reading.give()
+	defer e.health.setProgress(core.Progress{})
 	began, rows := time.Now(), e.health.written()
 	var batch []sweep.Result
 	var since time.Time
@@ -48,18 +55,14 @@ func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, e
 		if len(batch) == 0 {
 			return nil
 		}
-		var err error
-		ok := e.post(ctx, func(ctx context.Context) {
+		err := e.post(ctx, func(ctx context.Context) error {
 			for _, r := range batch {
 				e.found(r)
 			}
-			err = e.commit(ctx)
 			e.dirty = true
+			return e.commit(ctx)
 		})
 		batch = batch[:0]
-		if !ok {
-			return context.Cause(ctx)
-		}
 		return err
 	}
 	o := e.sweepOptions()
@@ -86,8 +89,9 @@ func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, e
 		err = flush()
 	}
 	e.health.setProgress(core.Progress{})
-	if ctx.Err() == nil && st.Opened > 0 {
-		e.post(ctx, func(context.Context) { e.health.firstDone(); e.dirty = true })
+	if st.Opened > 0 && err == nil {
+		e.health.importedOnce()
+		wake(e.wakes.faces)
 	}
 	if st.Opened > 50 {
 		if cerr := e.db.Checkpoint(ctx); cerr != nil && ctx.Err() == nil {
@@ -111,26 +115,21 @@ func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, e
 		fix = "Check their permissions; they are tried again at the next import."
 	}
 	if e.health.problem("import", text, fix) {
-		e.post(ctx, func(context.Context) { e.dirty = true })
+		wake(e.wakes.faces)
 	}
 	return r, err
-}
-
-func (h *health) firstDone() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.first = false
 }
 
 // totals refreshes the diagnostics that are sums over all sources.
 func (e *Engine) totals(ctx context.Context) {
 	bad, unknown, err := e.db.Totals(ctx)
 	if err != nil {
+		if ctx.Err() == nil {
+			e.log.Warn("sum up transcripts", "error", err)
+		}
 		return
 	}
-	e.health.mu.Lock()
-	defer e.health.mu.Unlock()
-	e.health.badLines, e.health.unknown = bad, unknown
+	e.health.totals(bad, unknown)
 }
 
 // found turns what a source told into events and rows. Owner only.
@@ -141,18 +140,6 @@ func (e *Engine) found(r sweep.Result) {
 	for i := range r.Scan.Deltas {
 		d := &r.Scan.Deltas[i]
 		f := &d.Facts
-		if f.Native == "" {
-			continue
-		}
-		if namesOnly(f) && e.picture.Session(core.NewSessionID(f.Agent, f.Native)) == nil {
-			continue // an index names sessions whose transcripts tell of them, or will
-		}
-		ev := core.Event{Kind: core.EventFacts, Agent: f.Agent, Native: f.Native, Facts: f, Transcript: r.Source.Path}
-		if s := e.picture.Session(ev.Session()); s != nil && s.Transcript != "" && s.Transcript != r.Source.Path {
-			_, err := os.Lstat(s.Transcript)
-			ev.Moved = os.IsNotExist(err)
-		}
-		e.take(ev)
 		state.Bad += f.Bad
 		for name, n := range f.Unknown {
 			if state.Unknown == nil {
@@ -160,9 +147,22 @@ func (e *Engine) found(r sweep.Result) {
 			}
 			state.Unknown[name] += n
 		}
-		if namesOnly(f) {
+		if f.Native == "" {
 			continue
 		}
+		ev := core.Event{Kind: core.EventFacts, Agent: f.Agent, Native: f.Native, Facts: f, Transcript: r.Source.Path}
+		s := e.picture.Session(ev.Session())
+		if f.NamesOnly() {
+			if s != nil { // an index names sessions whose transcripts tell of them, or will
+				e.take(ev)
+			}
+			continue
+		}
+		if s != nil && s.Transcript != "" && s.Transcript != r.Source.Path {
+			_, err := os.Lstat(s.Transcript)
+			ev.Moved = os.IsNotExist(err)
+		}
+		e.take(ev)
 		if state.Session == "" {
 			state.Session = ev.Session()
 		}
@@ -172,41 +172,4 @@ func (e *Engine) found(r sweep.Result) {
 		})
 	}
 	e.pending.Sources = append(e.pending.Sources, state)
-}
-
-// namesOnly tells facts that come from an agent's own index rather than from a transcript.
-func namesOnly(f *core.Facts) bool { return f.Lines == 0 && f.Bytes == 0 && f.Class == "" }
-
-// countDays fills the heat map from the turns kept, once after start.
-func (e *Engine) countDays(ctx context.Context) {
-	var ids []core.SessionID
-	var all [][]live.Day
-	var at []core.Instant
-	flush := func() {
-		if len(at) > 0 {
-			all = append(all, live.Days(at, e.zone))
-			at = at[:0]
-		}
-	}
-	err := e.db.Turns(ctx, func(id core.SessionID, i core.Instant) error {
-		if len(ids) == 0 || ids[len(ids)-1] != id {
-			flush()
-			ids = append(ids, id)
-		}
-		at = append(at, i)
-		return nil
-	})
-	flush()
-	if e.health.tick("heat map", err, e.log) || err != nil {
-		return
-	}
-	e.post(ctx, func(context.Context) {
-		for i, id := range ids {
-			if e.picture.DaysUnknown(id) {
-				e.picture.SetDays(id, all[i])
-			}
-		}
-		e.dirty, e.heatMoved = true, true
-	})
-	debug.FreeOSMemory() // so does a start
 }

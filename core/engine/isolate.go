@@ -55,11 +55,8 @@ func (e *Engine) isolate(ctx context.Context) error {
 			left = errors.Join(left, e.rows(ctx, w))
 		case never(err):
 			left = errors.Join(left, err)
-		default: // it may pass later
-			e.pending.Add(w)
-			for _, ev := range w.Events {
-				e.applied[ev.ID] = true
-			}
+		default:
+			e.later(w)
 		}
 	}
 	text := ""
@@ -73,6 +70,14 @@ func (e *Engine) isolate(ctx context.Context) error {
 	return nil
 }
 
+// later puts back what may pass at another time.
+func (e *Engine) later(w core.Writes) {
+	e.pending.Add(w)
+	for _, ev := range w.Events {
+		e.applied[ev.ID] = true
+	}
+}
+
 // rows keeps rows one by one.
 func (e *Engine) rows(ctx context.Context, w core.Writes) (left error) {
 	one := func(w core.Writes) {
@@ -83,7 +88,7 @@ func (e *Engine) rows(ctx context.Context, w core.Writes) (left error) {
 		case never(err):
 			left = errors.Join(left, err)
 		default:
-			e.pending.Add(w)
+			e.later(w)
 		}
 	}
 	for _, s := range w.Sessions {

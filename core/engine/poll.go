@@ -29,26 +29,27 @@ var pollEvery = every(5 * time.Second)
 // that is older than it.
 func (e *Engine) poll(ctx context.Context) error {
 	var l look
-	if !e.post(ctx, func(context.Context) {
+	err := e.post(ctx, func(context.Context) error {
 		l.runs, l.living = e.picture.OpenRuns(), e.picture.Living()
-	}) {
 		return nil
+	})
+	if err != nil {
+		return err
 	}
 	table, err := e.o.Table()
 	if err != nil {
 		return fmt.Errorf("read process table: %w", err)
 	}
 	l.table, l.at = table, core.InstantOf(time.Now())
-	err = e.evidence(ctx, &l)
-	if derr := e.drain(ctx); derr != nil {
-		err = errors.Join(err, derr)
-	}
-	e.post(ctx, func(ctx context.Context) {
+	unseen := e.evidence(ctx, &l)
+	undrained := e.drain(ctx)
+	err = e.post(ctx, func(ctx context.Context) error {
 		e.judge(&l)
-		err = errors.Join(err, e.commit(ctx))
+		e.picture.Forget(func(p core.Process) bool { return !core.Alive(l.table, p) })
+		return e.commit(ctx)
 	})
 	e.refreshGrown(l.living)
-	return err
+	return errors.Join(unseen, undrained, err)
 }
 
 // evidence asks all adapters at the same time.

@@ -33,8 +33,12 @@ func (p *procWatch) add(e *Engine, q core.Process) {
 
 func (p *procWatch) run(ctx context.Context) error {
 	<-ctx.Done()
+	p.close()
+	return nil
+}
+
+func (p *procWatch) close() {
 	if p.w != nil {
 		p.w.Close()
 	}
-	return nil
 }

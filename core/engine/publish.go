@@ -25,8 +25,7 @@ func (e *Engine) publish() {
 		s.Zone = zoneName(e.zone)
 	}
 	s.Health, s.Agents, s.Import = e.health.report(per)
-	// The sum over all sessions is only made anew when one changed its days or came to count.
-	if old := e.snap.Load(); old == nil || e.heatMoved || old.Counts.Visible != counts.Visible {
+	if e.heatMoved || e.heat.Load() == nil { // a sum over all sessions
 		heat := heatOf(e.picture.Heat())
 		e.heat.Store(&heat)
 		e.heatMoved = false

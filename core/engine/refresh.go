@@ -2,6 +2,9 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,10 +29,17 @@ type refresher struct {
 	mu   sync.Mutex
 	due  map[core.SessionID]time.Time
 	last map[core.SessionID]time.Time
+
+	// failed are the sessions whose transcript could not be read when it was last looked at: one that
+	// can be read meanwhile does not make the loop well again. Only run touches it.
+	failed map[core.SessionID]error
 }
 
 func newRefresher(e *Engine) *refresher {
-	return &refresher{e: e, wake: make(chan struct{}, 1), due: map[core.SessionID]time.Time{}, last: map[core.SessionID]time.Time{}}
+	return &refresher{
+		e: e, wake: make(chan struct{}, 1),
+		due: map[core.SessionID]time.Time{}, last: map[core.SessionID]time.Time{}, failed: map[core.SessionID]error{},
+	}
 }
 
 // want has a session's transcript read soon.
@@ -74,10 +84,17 @@ func (r *refresher) run(ctx context.Context) error {
 	for {
 		ids, next := r.take(time.Now())
 		for _, id := range ids {
-			err := guarded(ctx, func(ctx context.Context) error { return r.one(ctx, id) })
-			if ctx.Err() == nil && r.e.health.tick("refresh", err, r.e.log) {
-				r.e.post(ctx, func(context.Context) { r.e.dirty = true })
+			if err := guarded(ctx, func(ctx context.Context) error { return r.one(ctx, id) }); err != nil {
+				r.failed[id] = err
+			} else {
+				delete(r.failed, id)
 			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if r.e.health.tick("refresh", r.trouble(), r.e.log) {
+			wake(r.e.wakes.faces)
 		}
 		t := time.NewTimer(next)
 		select {
@@ -89,6 +106,26 @@ func (r *refresher) run(ctx context.Context) error {
 		}
 		t.Stop()
 	}
+}
+
+// trouble is the first of what failed, by session, so that the same failures read the same. A session
+// that is looked at no more is the import's business.
+func (r *refresher) trouble() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.failed {
+		if _, ok := r.last[id]; !ok {
+			delete(r.failed, id)
+		}
+	}
+	if len(r.failed) == 0 {
+		return nil
+	}
+	err := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
+	if n := len(r.failed); n > 1 {
+		return fmt.Errorf("%w (and %d more)", err, n-1)
+	}
+	return err
 }
 
 // take returns what is due and how long nothing will be.
@@ -119,12 +156,14 @@ func (r *refresher) one(ctx context.Context, id core.SessionID) error {
 	e := r.e
 	var agent core.Agent
 	var path string
-	if !e.post(ctx, func(context.Context) {
+	err := e.post(ctx, func(context.Context) error {
 		if s := e.picture.Session(id); s != nil {
 			agent, path = s.Agent, s.Transcript
 		}
-	}) || path == "" {
 		return nil
+	})
+	if err != nil || path == "" {
+		return err
 	}
 	a := e.adapters[agent]
 	f, err := sweep.Stat(path)
@@ -134,15 +173,16 @@ func (r *refresher) one(ctx context.Context, id core.SessionID) error {
 	if k, ok := e.index.Get(path); ok && !k.Hot && k.Fingerprint == f {
 		return nil
 	}
-	e.sweepM.Lock()
-	defer e.sweepM.Unlock()
+	if err := e.reading.take(ctx); err != nil {
+		return err
+	}
+	defer e.reading.give()
 	res, err := sweep.One(ctx, e.sweepOptions(), a, core.Source{Agent: agent, Path: path, Fingerprint: f})
 	if err != nil {
 		return err
 	}
-	e.post(ctx, func(ctx context.Context) {
+	return e.post(ctx, func(ctx context.Context) error {
 		e.found(res)
-		err = e.commit(ctx)
+		return e.commit(ctx)
 	})
-	return err
 }

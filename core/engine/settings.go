@@ -29,11 +29,7 @@ func (e *Engine) Get(key string) (string, bool) {
 func (e *Engine) Set(key, value string) error {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
-	var err error
-	if !e.post(ctx, func(ctx context.Context) { err = e.db.SetSetting(ctx, key, value) }) {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	if err := e.post(ctx, func(ctx context.Context) error { return e.db.SetSetting(ctx, key, value) }); err != nil {
 		return fmt.Errorf("keep setting %q: %w", key, err)
 	}
 	e.settings.mu.Lock()

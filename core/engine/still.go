@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"tower/core"
 	"tower/core/ledger"
-	"tower/core/live"
 )
 
 // Still reads the ledger without a running tower and returns the picture as it was last written, with
@@ -18,50 +18,43 @@ func Still(ctx context.Context, o Options) (*core.Snapshot, []core.Heat, error) 
 		return nil, nil, err
 	}
 	defer db.Close()
-	e := &Engine{o: o, zone: time.Local, moved: make(chan struct{}), health: newHealth(), db: db}
-	if o.Config.Timezone != "" {
-		if z, err := time.LoadLocation(o.Config.Timezone); err == nil {
-			e.zone = z
-		}
+	e, err := build(o, db)
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := e.load(ctx); err != nil {
 		return nil, nil, err
 	}
-	var at []core.Instant
-	var of core.SessionID
-	flush := func() {
-		if len(at) > 0 {
-			e.picture.SetDays(of, live.Days(at, e.zone))
-			at = at[:0]
-		}
-	}
-	err = db.Turns(ctx, func(id core.SessionID, i core.Instant) error {
-		if id != of {
-			flush()
-			of = id
-		}
-		at = append(at, i)
-		return nil
-	})
+	days, err := e.readDays(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	flush()
+	for _, d := range days {
+		e.picture.SetDays(d.of, d.days)
+	}
 	for _, a := range o.Adapters {
 		e.health.agents = append(e.health.agents, AgentState(a, o.Path, o.Home.HookBinary()))
 	}
+	e.countBad()
 	e.totals(ctx)
 	e.publish()
 	s := *e.snap.Load()
 	s.AsOf = written(o.Home.Ledger())
-	rows := s.Rows
-	s.Rows = make([]core.Row, len(rows))
-	s.Counts = core.Counts{All: s.Counts.All, Visible: s.Counts.Visible, Hidden: s.Counts.Hidden}
-	for i, r := range rows {
-		r.Live = nil
-		s.Rows[i] = r
+	s.Counts = unliving(s.Counts)
+	s.Agents = slices.Clone(s.Agents)
+	for i := range s.Agents {
+		s.Agents[i].Counts = unliving(s.Agents[i].Counts)
+	}
+	s.Rows = slices.Clone(s.Rows)
+	for i := range s.Rows {
+		s.Rows[i].Live = nil
 	}
 	return &s, e.Heat(), nil
+}
+
+// unliving leaves of counts what is known without looking at what lives.
+func unliving(c core.Counts) core.Counts {
+	return core.Counts{All: c.All, Visible: c.Visible, Hidden: c.Hidden}
 }
 
 // written is when the ledger was last written: the younger of the file and its log.
@@ -77,17 +70,10 @@ func written(path string) core.Instant {
 
 // StillDetail is Detail without a running tower.
 func StillDetail(ctx context.Context, o Options, s *core.Snapshot, id core.SessionID) (core.Detail, error) {
-	var d core.Detail
-	for _, r := range s.Rows {
-		if r.ID == id {
-			d.Row = r
-		}
-	}
 	db, err := ledger.OpenReadOnly(ctx, o.Home.Ledger())
 	if err != nil {
-		return d, err
+		return core.Detail{}, err
 	}
 	defer db.Close()
-	d.Runs, d.Skills, d.Folders, err = db.Detail(ctx, id)
-	return d, err
+	return detail(ctx, db, s.Rows, id)
 }

@@ -15,11 +15,12 @@ import (
 // the loop looked is waking once.
 type wakes struct {
 	drain, poll, sweep, agents chan struct{}
+	faces                      chan struct{} // health moved: the owner has to publish
 }
 
 func newWakes() wakes {
 	c := func() chan struct{} { return make(chan struct{}, 1) }
-	return wakes{c(), c(), c(), c()}
+	return wakes{c(), c(), c(), c(), c()}
 }
 
 func wake(c chan struct{}) {
@@ -29,7 +30,21 @@ func wake(c chan struct{}) {
 	}
 }
 
-// settle is how long a burst of file events is gathered before it wakes a loop.
+// turn is a lock whose waiting ends with a context: an import may hold it for minutes.
+type turn chan struct{}
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t turn) give() { <-t }
+
+// settle is how long a burst of file events is gathered, from its first one on, before it wakes a loop.
 const settle = 25 * time.Millisecond
 
 // watch wakes the drain for the inbox and the poll for the agents' own records of running sessions.
@@ -72,16 +87,14 @@ func (e *Engine) watchOnce(ctx context.Context) error {
 			if !ok {
 				return nil
 			}
-			switch {
-			case strings.HasPrefix(ev.Name, inbox+string(os.PathSeparator)):
-				if !strings.HasSuffix(ev.Name, ".json") || !ev.Has(fsnotify.Create) {
-					continue
-				}
-				drain = true
-			default:
-				poll = true
+			ours := strings.HasPrefix(ev.Name, inbox+string(os.PathSeparator))
+			if ours && (!strings.HasSuffix(ev.Name, ".json") || !ev.Has(fsnotify.Create)) {
+				continue
 			}
-			ring.Reset(settle)
+			if !drain && !poll { // the first of a burst: what never pauses must not put it off
+				ring.Reset(settle)
+			}
+			drain, poll = drain || ours, poll || !ours
 		case err, ok := <-w.Errors:
 			if !ok {
 				return nil

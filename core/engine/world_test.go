@@ -2,14 +2,19 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	_ "github.com/mattn/go-sqlite3"
 
 	"tower/adapters/adaptertest"
 	"tower/core"
@@ -28,7 +33,27 @@ type world struct {
 	table *adaptertest.RecordedTable
 	e     *Engine
 	stop  func()
-	log   *strings.Builder
+	log   *lines
+
+	adapters []core.Adapter // the fake, when not set otherwise
+}
+
+// lines is a log that many write and one reads.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // inBubble runs a test with the engine up.
@@ -44,12 +69,13 @@ func inBubble(t *testing.T, f func(w *world)) {
 
 func newWorld(t *testing.T) *world {
 	dir := t.TempDir()
-	w := &world{t: t, log: &strings.Builder{}, stop: func() {}}
+	w := &world{t: t, log: &lines{}, stop: func() {}}
 	w.home = home.Home{Config: filepath.Join(dir, "config"), Data: filepath.Join(dir, "data"), Runtime: filepath.Join(dir, "run")}
 	if err := w.home.Make(); err != nil {
 		t.Fatal(err)
 	}
 	w.fake = adaptertest.NewFake(filepath.Join(dir, "agent"))
+	w.adapters = []core.Adapter{w.fake}
 	w.table = adaptertest.NewTable(boot)
 	return w
 }
@@ -57,7 +83,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) options() Options {
 	return Options{
 		Home: w.home, Config: core.Config{Mode: core.ModeLive, SweepMinutes: 15, RetentionDays: 14, Timezone: "UTC"},
-		Adapters: []core.Adapter{w.fake}, Log: slog.New(slog.NewTextHandler(w.log, nil)), Unwatched: true,
+		Adapters: w.adapters, Log: slog.New(slog.NewTextHandler(w.log, nil)), Unwatched: true,
 		Table: func() (core.Table, error) { return w.table, nil },
 		Alive: func(p core.Process) bool { return core.Alive(w.table, p) },
 	}
@@ -150,6 +176,19 @@ func (w *world) runs(native string) []core.Run {
 		w.t.Fatal(err)
 	}
 	return d.Runs
+}
+
+// sql changes the ledger behind the engine's back.
+func (w *world) sql(query string) {
+	w.t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: w.home.Ledger()}).EscapedPath()+"?_busy_timeout=1000")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(query); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // files counts the files below a folder of the home.

@@ -44,7 +44,7 @@ func (p *Picture) Apply(ev core.Event) Outcome {
 		opens = p.enter(e, &s, &ev, was)
 	case was == core.StatusLive || was == core.StatusStarting || fresh:
 		p.leave(e, &s, &ev, was)
-	case ev.Kind == core.EventEnd && s.EndReason == "":
+	case ev.Kind == core.EventEnd && ev.Reason != "" && (s.EndReason == "" || inferred[s.EndReason]):
 		s.EndReason = ev.Reason
 	}
 	p.closed(e, &s, &ev, &o)
@@ -67,6 +67,7 @@ func (p *Picture) Apply(ev core.Event) Outcome {
 	if fresh || !reflect.DeepEqual(before, &s) {
 		o.Sessions = append(o.Sessions, s)
 		o.Shown = true
+		o.Counted = o.Counted || (before.HiddenWhy() == "") != (s.HiddenWhy() == "")
 	}
 	if !reflect.DeepEqual(liveBefore, e.live) {
 		o.Shown = true

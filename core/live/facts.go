@@ -15,7 +15,7 @@ func (p *Picture) learn(e *entry, s *core.Session, ev *core.Event) {
 	if f.AgentTitle != "" {
 		s.AgentTitle = f.AgentTitle
 	}
-	if f.Lines == 0 && f.Bytes == 0 && f.Class == "" {
+	if f.NamesOnly() {
 		s.Archived = f.Archived
 		if f.Thread != "" {
 			s.ThreadSource = f.Thread

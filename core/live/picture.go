@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"slices"
 
 	"tower/core"
@@ -14,7 +15,7 @@ type Picture struct {
 	entries map[core.SessionID]*entry
 	active  map[core.SessionID]*entry       // live, starting, or with a run that is not closed
 	drives  map[core.Process]core.SessionID // who drives a process now; shared ones are not here
-	drove   map[core.Process]core.SessionID // who drove it last
+	drove   map[core.Process]core.SessionID // who drove it last, until Forget
 	tokens  map[string]core.LaunchRecord
 }
 
@@ -131,6 +132,11 @@ func (p *Picture) Living() []core.SessionID {
 // Drives returns the session that drives a process now, or "".
 func (p *Picture) Drives(proc core.Process) core.SessionID { return p.drives[proc] }
 
+// Forget drops what is only remembered of processes in case they go on, for those that are dead.
+func (p *Picture) Forget(dead func(core.Process) bool) {
+	maps.DeleteFunc(p.drove, func(proc core.Process, _ core.SessionID) bool { return p.drives[proc] == "" && dead(proc) })
+}
+
 // SetDays replaces the days of a session. It tells whether they differ from what was known.
 func (p *Picture) SetDays(id core.SessionID, days []Day) bool {
 	e := p.entries[id]
@@ -165,12 +171,14 @@ func (p *Picture) drive(r core.Run) {
 // Outcome is what an Event led to.
 type Outcome struct {
 	core.Writes
-	Shown bool // a fact that some face shows has moved
+	Shown   bool // a fact that some face shows has moved
+	Counted bool // a session came to be counted, or ceased to
 }
 
 func (o *Outcome) add(other Outcome) {
 	o.Writes.Add(other.Writes)
 	o.Shown = o.Shown || other.Shown
+	o.Counted = o.Counted || other.Counted
 }
 
 // OpenRunsOf returns the runs of a session that are not closed.

@@ -99,32 +99,35 @@ func (p *Picture) Heat() map[core.Agent]map[int32]int32 {
 	return sum
 }
 
-// Chain returns the sessions a session hangs together with.
-func (p *Picture) Chain(id core.SessionID) []core.Link {
-	e := p.entries[id]
-	if e == nil {
-		return nil
+// Chain returns the sessions a session hangs together with, among the rows of a Snapshot.
+func Chain(rows []core.Row, id core.SessionID) []core.Link {
+	of := map[core.SessionID]*core.Session{}
+	for i := range rows {
+		of[rows[i].ID] = rows[i].Session
 	}
-	var links []core.Link
-	to := func(how string, other core.SessionID) {
-		if o := p.entries[other]; o != nil {
-			links = append(links, core.Link{How: how, ID: other, Title: o.s.Title()})
+	links := []core.Link{}
+	to := func(how string, s *core.Session) {
+		if s != nil {
+			links = append(links, core.Link{How: how, ID: s.ID, Title: s.Title()})
 		}
 	}
-	to("follows", e.s.Follows)
-	to("forked from", e.s.ForkedFrom)
-	to("continues", e.s.Continues)
-	to("opened by", e.s.Parent)
-	for oid, o := range p.entries {
-		switch id {
-		case o.s.Follows:
-			to("followed by", oid)
-		case o.s.ForkedFrom:
-			to("forked to", oid)
-		case o.s.Continues:
-			to("continued by", oid)
-		case o.s.Parent:
-			to("opened", oid)
+	me := of[id]
+	if me == nil {
+		return links
+	}
+	to("follows", of[me.Follows])
+	to("forked from", of[me.ForkedFrom])
+	to("continues", of[me.Continues])
+	to("opened by", of[me.Parent])
+	for i := range rows {
+		s := rows[i].Session
+		for _, back := range []struct {
+			how string
+			to  core.SessionID
+		}{{"followed by", s.Follows}, {"forked to", s.ForkedFrom}, {"continued by", s.Continues}, {"opened", s.Parent}} {
+			if back.to == id {
+				to(back.how, s)
+			}
 		}
 	}
 	slices.SortStableFunc(links, func(a, b core.Link) int { return cmp.Or(cmp.Compare(a.How, b.How), cmp.Compare(a.ID, b.ID)) })

@@ -4,12 +4,15 @@ import "tower/core"
 
 // Reasons of ends that the reducer itself decides.
 const (
-	reasonReplaced     = "replaced"
-	reasonUnloaded     = "unloaded"
-	reasonGone         = "process gone"
-	reasonLaunchFailed = "launch_failed"
-	reasonKilled       = "ended by you"
+	reasonReplaced = "replaced"
+	reasonUnloaded = "unloaded"
+	reasonGone     = "process gone"
+	reasonKilled   = "ended by you"
 )
+
+// inferred are the reasons that stand in until the agent gives its own. That of a replaced session is
+// not among them: it was told by the session that took over.
+var inferred = map[string]bool{reasonUnloaded: true, reasonGone: true, reasonKilled: true}
 
 // enter prepares a session that is live or starting after the event. It tells whether a run opens.
 func (p *Picture) enter(e *entry, s *core.Session, ev *core.Event, was core.Status) bool {
@@ -44,12 +47,12 @@ func (p *Picture) leave(e *entry, s *core.Session, ev *core.Event, was core.Stat
 	case core.EventGone:
 		s.EndReason = reasonGone
 		if was == core.StatusStarting {
-			s.EndReason = reasonLaunchFailed
+			s.EndReason = core.ReasonLaunchFailed
 		} else if s.LastSeen != 0 {
 			s.EndedAt = s.LastSeen
 		}
 	case core.EventExpired:
-		s.EndReason = reasonLaunchFailed
+		s.EndReason = core.ReasonLaunchFailed
 	case core.EventUnseen:
 		s.EndReason = reasonUnloaded
 	case core.EventReplaced:

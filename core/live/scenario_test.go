@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 
 	"tower/core"
@@ -95,9 +96,78 @@ func TestLostEndsAtItsLastActivity(t *testing.T) {
 	if s.Status != core.StatusLost || s.EndedAt != active || s.EndReason != reasonGone {
 		t.Fatalf("lost at %v (%s), want %v", s.EndedAt, s.EndReason, active)
 	}
-	w.do(core.EventEnd, func(ev *core.Event) { ev.Proc, ev.Reason = first, "other" })
-	if got := w.p.Session(id(me)); got.Status != core.StatusLost || got.EndReason != reasonGone || got.EndedAt != active {
-		t.Errorf("a late SessionEnd changed %+v", got)
+}
+
+// A goodbye that comes late fills in the agent's own reason where the tower's stood in, and nothing else.
+func TestLateEnd(t *testing.T) {
+	for status, want := range map[core.Status]string{core.StatusEnded: "other", core.StatusLost: "logout", core.StatusKilled: "logout"} {
+		t.Run(string(status), func(t *testing.T) {
+			w := in(t, status)
+			before := *w.p.Session(id(me))
+			for _, reason := range []string{"", "logout", "clear"} {
+				w.do(core.EventEnd, func(ev *core.Event) { ev.Proc, ev.Reason = first, reason })
+			}
+			got := *w.p.Session(id(me))
+			if got.Status != status || got.EndReason != want || got.EndedAt != before.EndedAt {
+				t.Errorf("%s(%s) at %v became %s(%s) at %v, want reason %q", before.Status, before.EndReason, before.EndedAt, got.Status, got.EndReason, got.EndedAt, want)
+			}
+		})
+	}
+}
+
+// Who drove a process last is remembered for a /clear, and forgotten when the process is dead.
+func TestForget(t *testing.T) {
+	w := in(t, core.StatusEnded)
+	w.p.Forget(func(core.Process) bool { return false })
+	if len(w.p.drove) != 1 {
+		t.Fatal("a living process was forgotten")
+	}
+	w.p.Forget(func(core.Process) bool { return true })
+	if len(w.p.drove) != 0 {
+		t.Errorf("dead processes are remembered: %v", w.p.drove)
+	}
+	w = in(t, core.StatusLive)
+	w.p.Forget(func(core.Process) bool { return true })
+	if w.p.drove[first] != id(me) {
+		t.Error("a process whose run is open was forgotten")
+	}
+}
+
+// Outcome.Counted tells exactly when who counts has changed: a replaced session too, in which nothing
+// happened.
+func TestCountedMoves(t *testing.T) {
+	w := in(t, core.StatusLive)
+	if o := w.do(core.EventPrompt, func(ev *core.Event) { ev.Proc, ev.Alive = first, true }); o.Counted {
+		t.Error("a prompt moved who counts")
+	}
+	o := w.do(core.EventStart, func(ev *core.Event) { ev.Native, ev.Proc, ev.Alive, ev.Source = other, first, true, "clear" })
+	if !o.Counted || w.p.Session(id(me)).HiddenWhy() != core.HiddenNothing {
+		t.Errorf("counted moved: %v; the replaced one is hidden because %q", o.Counted, w.p.Session(id(me)).HiddenWhy())
+	}
+	yes, no := true, false
+	for _, hide := range []*bool{&yes, &no} {
+		if o := w.do(core.EventEdit, func(ev *core.Event) { ev.Native, ev.Edit.Hidden = other, hide }); !o.Counted {
+			t.Errorf("hidden by hand = %v moved nothing", *hide)
+		}
+	}
+}
+
+func TestChain(t *testing.T) {
+	w := in(t, core.StatusLive)
+	w.do(core.EventStart, func(ev *core.Event) { ev.Native, ev.Proc, ev.Alive, ev.Source = other, first, true, "clear" })
+	w.do(core.EventFacts, func(ev *core.Event) {
+		ev.Native, ev.Facts.Native, ev.Facts.Parent, ev.Facts.AgentTitle = "child", "child", other, "the child"
+	})
+	rows, _, _ := w.p.Rows()
+	for of, want := range map[string][]core.Link{
+		me:       {{How: "followed by", ID: id(other)}},
+		other:    {{How: "follows", ID: id(me)}, {How: "opened", ID: id("child"), Title: "the child"}},
+		"child":  {{How: "opened by", ID: id(other)}},
+		"nobody": {},
+	} {
+		if got := Chain(rows, id(of)); !slices.Equal(got, want) {
+			t.Errorf("chain of %s = %+v, want %+v", of, got, want)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func build() []Transition {
 			row(killed, Always, killed, untouched, core.EventSeen)
 			row(killed, Always, live, "END did not end it, the failure told", core.EventNotKilled)
 		}
-		row(over, Always, over, "reason filled when it was missing, nothing else", core.EventEnd)
+		row(over, Always, over, "the agent's own reason filled in, nothing else", core.EventEnd)
 		row(over, Always, over, untouched, core.EventResolve, core.EventNote, core.EventUnseen, core.EventGone, core.EventReplaced,
 			core.EventLaunched, core.EventExpired, core.EventKill, core.EventFacts, core.EventEdit)
 		if over != killed {

@@ -62,13 +62,6 @@ func (x *Index) Put(s core.SourceState) {
 	x.known[s.Path] = Known{s.Fingerprint, s.Hot, s.Cursor.Version}
 }
 
-// Len returns the number of sources known.
-func (x *Index) Len() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return len(x.known)
-}
-
 // Options says what to sweep and whom to tell.
 type Options struct {
 	Adapters []core.Adapter
@@ -170,12 +163,14 @@ func (o Options) list(ctx context.Context, st *Stats) ([]job, []error) {
 		wg.Go(func() {
 			version := Version(a)
 			n, mine := int64(0), []job(nil)
-			err := a.Transcripts(ctx, func(s core.Source) bool {
-				n++
-				if o.Full || o.changed(s, version) {
-					mine = append(mine, job{a, s})
-				}
-				return ctx.Err() == nil
+			err := safely("walk", func() error {
+				return a.Transcripts(ctx, func(s core.Source) bool {
+					n++
+					if o.Full || o.changed(s, version) {
+						mine = append(mine, job{a, s})
+					}
+					return ctx.Err() == nil
+				})
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -205,16 +200,21 @@ func Version(a core.Adapter) int {
 
 func (o Options) read(ctx context.Context, j job) (Result, error) {
 	var from core.Cursor
+	var err error
 	k, known := o.Index.Get(j.source.Path)
 	// Changed times without a byte more is a rewrite in place: nothing of the cursor can be trusted.
-	if rewritten := known && k.Size == j.source.Size && k.Fingerprint != j.source.Fingerprint; !o.Full && known && !rewritten {
-		var err error
+	rewritten := k.Size == j.source.Size && k.Fingerprint != j.source.Fingerprint
+	if known && !rewritten && !o.Full {
 		if from, err = o.Cursor(ctx, j.source.Path); err != nil {
 			return Result{}, fmt.Errorf("look up cursor of %q: %w", j.source.Path, err)
 		}
 	}
 	at := time.Now()
-	scan, err := scan(ctx, j, from)
+	var scan core.Scan
+	err = safely(j.source.Path, func() (err error) {
+		scan, err = j.adapter.Scan(ctx, j.source, from)
+		return err
+	})
 	if err != nil {
 		return Result{}, err
 	}
@@ -222,14 +222,14 @@ func (o Options) read(ctx context.Context, j job) (Result, error) {
 	return Result{Source: j.source, Scan: scan, Hot: age >= 0 && age < young}, nil
 }
 
-// scan keeps a reader that stumbles over one file from taking the others down with it.
-func scan(ctx context.Context, j job, from core.Cursor) (s core.Scan, err error) {
+// safely keeps a reader that stumbles over one file from taking the others down with it.
+func safely(what string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("scan %q: panic: %v", j.source.Path, r)
+			err = fmt.Errorf("%s: panic: %v", what, r)
 		}
 	}()
-	return j.adapter.Scan(ctx, j.source, from)
+	return f()
 }
 
 // One reads a single source, from its cursor on when that can be trusted.

@@ -33,8 +33,7 @@ off until it is turned on. On prints a new token, once; the former one is void.`
 				return err
 			}
 			if a[0] == "off" {
-				fmt.Fprintln(e.Out, "Scripts are not let in any more.")
-				return nil
+				return e.say(core.Result{Said: "Scripts are not let in any more."})
 			}
 			if e.JSON {
 				return e.print(r)
@@ -67,8 +66,7 @@ showing it, or read as one line from standard input when that is no terminal.`,
 			if err := e.post(c, "/api/password", map[string]string{"password": word}, &r); err != nil {
 				return err
 			}
-			fmt.Fprintln(e.Out, r.Said)
-			return nil
+			return e.say(r)
 		},
 	}
 }

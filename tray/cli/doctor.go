@@ -90,7 +90,7 @@ func (e *Env) examine(ctx context.Context) []check {
 	}
 	switch {
 	case err == nil:
-		add("running", "ok", fmt.Sprintf("pid %d since %s, page %s", cl.PID, clock(cl.Since), s.URL), "")
+		add("running", "ok", fmt.Sprintf("pid %d since %s, page %s", cl.PID, e.clock(cl.Since), s.URL), "")
 	case errors.Is(err, errNotRunning):
 		add("running", "note", "no tower is running; hooks are recorded and read at the next start", "tower, or: tower serve")
 		s = e.examineLedger(ctx, add)
@@ -100,7 +100,7 @@ func (e *Env) examine(ctx context.Context) []check {
 	if s == nil {
 		return list
 	}
-	examineSnapshot(s, add)
+	e.examineSnapshot(s, add)
 	return list
 }
 
@@ -116,7 +116,7 @@ func (e *Env) examineHook(add func(id, state, text, fix string)) {
 	default:
 		text := e.Home.HookBinary()
 		if log, err := os.Stat(e.Home.HookLog()); err == nil {
-			text += ", last run " + clock(core.InstantOf(log.ModTime()))
+			text += ", last run " + e.clock(core.InstantOf(log.ModTime()))
 		}
 		add("hook program", "ok", text, "")
 	}
@@ -163,7 +163,7 @@ func (e *Env) examineLedger(ctx context.Context, add func(id, state, text, fix s
 	return s
 }
 
-func examineSnapshot(s *core.Snapshot, add func(id, state, text, fix string)) {
+func (e *Env) examineSnapshot(s *core.Snapshot, add func(id, state, text, fix string)) {
 	installed := 0
 	for _, a := range s.Agents {
 		if !a.Installed {
@@ -186,7 +186,7 @@ func examineSnapshot(s *core.Snapshot, add func(id, state, text, fix string)) {
 	for _, l := range s.Health.Loops {
 		switch {
 		case l.Error != "":
-			add("loop "+l.Name, "bad", "sick since "+clock(l.Since)+": "+firstLine(l.Error), "It tries again by itself; the log has more.")
+			add("loop "+l.Name, "bad", "sick since "+e.clock(l.Since)+": "+firstLine(l.Error), "It tries again by itself; the log has more.")
 		case l.Behind != "":
 			add("loop "+l.Name, "note", l.Behind, "")
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,11 +31,7 @@ func (e *Env) change(c *cobra.Command, which, action string, body any) error {
 	if err := cl.call(c.Context(), http.MethodPost, "/api/sessions/"+url.PathEscape(string(row.ID))+"/"+action, body, &r); err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.print(r)
-	}
-	fmt.Fprintln(e.Out, r.Said)
-	return nil
+	return e.say(r)
 }
 
 const which = `

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"time"
 
 	"tower/adapters"
 	"tower/core"
@@ -28,6 +30,7 @@ type Env struct {
 	Origins  config.Origins
 	Adapters []core.Adapter
 	opened   bool
+	zone     *time.Location // of everything a person reads
 }
 
 // Open finds the home and reads the settings. Every command that touches Tower's files begins with it.
@@ -50,6 +53,12 @@ func (e *Env) Open() error {
 	})
 	if err != nil {
 		return err
+	}
+	e.zone = time.Local
+	if e.Config.Timezone != "" {
+		if e.zone, err = time.LoadLocation(e.Config.Timezone); err != nil {
+			return fmt.Errorf("load zone %q: %w", e.Config.Timezone, err)
+		}
 	}
 	e.Adapters = adapters.All(e.Config.Agents)
 	e.opened = true
@@ -92,9 +101,43 @@ func (e *Env) look(ctx context.Context, rows bool) (picture, error) {
 	return picture{Snapshot: s, heat: heat}, err
 }
 
-// print writes one JSON value on a line.
+// asOf tells, beside the answer, that it is the ledger's.
+func (e *Env) asOf(p picture) {
+	if !p.running {
+		fmt.Fprintf(e.Err, "tower: not running, as of %s; what lives is unknown\n", e.clock(p.AsOf))
+	}
+}
+
+// print writes one JSON value on a line. An empty text is one that is not known, and that is null. The
+// two quotes behind a colon are always such a value: inside a text no quote stands bare.
 func (e *Env) print(v any) error {
-	enc := json.NewEncoder(e.Out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := e.Out.Write(bytes.ReplaceAll(b.Bytes(), []byte(`:""`), []byte(`:null`)))
+	return err
+}
+
+// say tells what was done.
+func (e *Env) say(r core.Result) error {
+	if e.JSON {
+		return e.print(r)
+	}
+	_, err := fmt.Fprintln(e.Out, r.Said)
+	return err
+}
+
+// agent returns the adapter of an agent a person named.
+func (e *Env) agent(name string) (core.Adapter, error) {
+	var known []core.Agent
+	for _, a := range e.Adapters {
+		if string(a.Agent().Agent) == name {
+			return a, nil
+		}
+		known = append(known, a.Agent().Agent)
+	}
+	return nil, usageError{fmt.Errorf("there is no agent %q; known: %v", name, known)}
 }

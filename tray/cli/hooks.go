@@ -49,26 +49,20 @@ func (e *Env) installer() *installer.Hooks {
 
 // chosen returns the agents named, or all.
 func (e *Env) chosen(names []string) ([]core.Agent, error) {
-	var all, known []core.Agent
-	for _, a := range e.Adapters {
-		known = append(known, a.Agent().Agent)
-		if _, ok := a.(core.HookInstaller); ok {
-			all = append(all, a.Agent().Agent)
-		}
-	}
-	if len(names) == 0 {
-		return all, nil
-	}
 	var out []core.Agent
 	for _, n := range names {
-		found := false
-		for _, k := range known {
-			found = found || string(k) == n
-		}
-		if !found {
-			return nil, usageError{fmt.Errorf("there is no agent %q; known: %v", n, known)}
+		if _, err := e.agent(n); err != nil {
+			return nil, err
 		}
 		out = append(out, core.Agent(n))
+	}
+	if len(names) > 0 {
+		return out, nil
+	}
+	for _, a := range e.Adapters {
+		if _, ok := a.(core.HookInstaller); ok {
+			out = append(out, a.Agent().Agent)
+		}
 	}
 	return out, nil
 }

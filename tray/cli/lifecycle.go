@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tower/core"
 	"tower/core/proc"
 )
 
@@ -39,8 +40,7 @@ func (e *Env) stop() *cobra.Command {
 			}); err != nil {
 				return fmt.Errorf("process %d did not stop within 15 s", p.PID)
 			}
-			fmt.Fprintln(e.Out, "Stopped.")
-			return nil
+			return e.say(core.Result{Said: "Stopped."})
 		},
 	}
 }
@@ -61,8 +61,7 @@ func (e *Env) restart() *cobra.Command {
 			}); err != nil {
 				return errors.New("the tower did not come back within 20 s; its log says why: " + e.Home.Log())
 			}
-			fmt.Fprintln(e.Out, "Restarted.")
-			return nil
+			return e.say(core.Result{Said: "Restarted."})
 		},
 	}
 }

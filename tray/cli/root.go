@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,7 +76,7 @@ func (e *Env) exit(err error) int {
 		fmt.Fprintf(e.Err, "tower: %v\n", err)
 		e.hint("see: tower help")
 		return ExitUsage
-	case errors.Is(err, os.ErrClosed), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return ExitError
 	}
 	fmt.Fprintf(e.Err, "tower: error: %v\n", err)
@@ -144,11 +143,11 @@ func args(least, most int) cobra.PositionalArgs {
 func count(a []string, least, most int) error {
 	switch {
 	case len(a) < least:
-		return usageError{fmt.Errorf("%d more arguments are needed", least-len(a))}
+		return usageError{errors.New(some(least-len(a), "more argument") + " needed")}
 	case most == 0 && len(a) > 0:
 		return usageError{fmt.Errorf("unknown command or argument %q", a[0])}
 	case most > 0 && len(a) > most:
-		return usageError{fmt.Errorf("%d arguments are too many", len(a))}
+		return usageError{fmt.Errorf("%s given, %d at most", some(len(a), "argument"), most)}
 	}
 	return nil
 }

@@ -29,11 +29,11 @@ type scanned struct {
 	Title         *string          `json:"title"`
 	First         *string          `json:"first_message"`
 	Version       *string          `json:"version"`
-	Typed         int64            `json:"typed_prompts"`
-	Slash         int64            `json:"slash_to_model"`
-	MidTurn       int64            `json:"typed_mid_turn"`
-	Copied        int64            `json:"copied"`
-	Turns         int64            `json:"turns"`
+	Typed         *int64           `json:"typed_prompts"`
+	Slash         *int64           `json:"slash_to_model"`
+	MidTurn       *int64           `json:"typed_mid_turn"`
+	Copied        *int64           `json:"copied"`
+	Turns         *int64           `json:"turns"`
 	PerDay        map[string]int64 `json:"turns_per_day"`
 	Model         *string          `json:"model"`
 	Models        map[string]int64 `json:"models"`
@@ -45,8 +45,8 @@ type scanned struct {
 	FirstAt       core.Instant     `json:"first_ts"`
 	LastAt        core.Instant     `json:"last_ts"`
 	Bytes         int64            `json:"bytes"`
-	Lines         int64            `json:"lines"`
-	Bad           int64            `json:"bad_lines"`
+	Lines         *int64           `json:"lines"`
+	Bad           *int64           `json:"bad_lines"`
 	Unknown       map[string]int64 `json:"unknown_types"`
 }
 
@@ -107,10 +107,7 @@ func (e *Env) scanFile(ctx context.Context, agent core.Agent, file string) (scan
 	} else if !info.Mode().IsRegular() {
 		return scanned{}, fmt.Errorf("scan %q: not a regular file", path)
 	}
-	out := scanned{
-		Path: file, Kind: string(core.ClassNone), Bytes: f.Size,
-		PerDay: map[string]int64{}, Models: map[string]int64{}, Skills: map[string]int64{}, Folders: map[string]int64{}, Unknown: map[string]int64{},
-	}
+	out := scanned{Path: file, Kind: string(core.ClassNone), Bytes: f.Size}
 	a, err := e.adapterOf(agent, path)
 	if err != nil || a == nil {
 		return out, err
@@ -131,14 +128,7 @@ func (e *Env) scanFile(ctx context.Context, agent core.Agent, file string) (scan
 // none does.
 func (e *Env) adapterOf(agent core.Agent, path string) (core.Adapter, error) {
 	if agent != "" {
-		var names []core.Agent
-		for _, a := range e.Adapters {
-			if a.Agent().Agent == agent {
-				return a, nil
-			}
-			names = append(names, a.Agent().Agent)
-		}
-		return nil, usageError{fmt.Errorf("there is no agent %q; known: %v", agent, names)}
+		return e.agent(string(agent))
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -189,22 +179,21 @@ func (s *scanned) fill(d *core.Delta) {
 		title = f.AgentTitle
 	}
 	s.CWD, s.Title, s.First, s.Version, s.Model = text(f.CWD), text(title), text(f.First), text(f.Version), text(f.Model)
-	s.Typed, s.Slash, s.MidTurn, s.Copied, s.Turns = f.Typed, f.Slash, f.MidTurn, f.Copied, f.Turns
+	s.Typed, s.Slash, s.MidTurn, s.Copied, s.Turns = &f.Typed, &f.Slash, &f.MidTurn, &f.Copied, &f.Turns
+	s.PerDay = map[string]int64{}
 	for _, t := range d.Turns {
 		if t.At != 0 {
 			s.PerDay[t.At.String()[:10]]++
 		}
 	}
-	keep := func(to *map[string]int64, m map[string]int64) {
-		if m != nil {
-			*to = m
+	known := func(m map[string]int64) map[string]int64 {
+		if m == nil {
+			return map[string]int64{}
 		}
+		return m
 	}
-	keep(&s.Models, f.Models)
-	keep(&s.Skills, f.Skills)
-	keep(&s.Folders, f.Folders)
-	keep(&s.Unknown, f.Unknown)
+	s.Models, s.Skills, s.Folders, s.Unknown = known(f.Models), known(f.Skills), known(f.Folders), known(f.Unknown)
 	s.ContextTokens, s.ContextWindow, s.Closeout = f.ContextTokens, f.ContextWindow, text(string(f.Closeout))
 	s.FirstAt, s.LastAt = f.FirstAt, f.LastAt
-	s.Lines, s.Bad = f.Lines, f.Bad
+	s.Lines, s.Bad = &f.Lines, &f.Bad
 }

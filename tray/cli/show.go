@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -50,35 +49,18 @@ SESSION is the agent's id or Tower's, its first characters, or the exact title.`
 			if d.Session == nil {
 				return errors.New("the tower answered without a session")
 			}
+			e.asOf(p)
 			if e.JSON {
 				return e.print(d)
 			}
-			if !p.running {
-				fmt.Fprintf(e.Err, "tower: not running, as of %s; what lives is unknown\n", clock(p.AsOf))
-			}
-			printDetail(e.Out, &d, p.running)
+			e.printDetail(&d, p.running)
 			return nil
 		},
 	}
 }
 
-// ended says in words how a session ended.
-func ended(s *core.Session) string {
-	switch s.Status {
-	case core.StatusKilled:
-		return "ended by you"
-	case core.StatusLost:
-		return "its process went away untold"
-	case core.StatusEnded:
-		if s.EndReason == "" {
-			return "imported; how it ended is not known"
-		}
-		return "it said so: " + s.EndReason
-	}
-	return ""
-}
-
-func printDetail(w io.Writer, d *core.Detail, running bool) {
+func (e *Env) printDetail(d *core.Detail, running bool) {
+	w := e.Out
 	fact := func(name, value string) {
 		if value == "" {
 			value = "-"
@@ -126,10 +108,10 @@ func printDetail(w io.Writer, d *core.Detail, running bool) {
 	}
 	fact("Context", context)
 	fact("Turns", number(d.Turns))
-	fact("Started", clock(d.StartedAt))
-	fact("Last activity", clock(d.LastSeen))
+	fact("Started", e.clock(d.StartedAt))
+	fact("Last activity", e.clock(d.LastSeen))
 	if d.Status.Over() {
-		fact("Ended", clock(d.EndedAt))
+		fact("Ended", e.clock(d.EndedAt))
 	}
 	if d.FirstMessage != "" {
 		fact("First message", clean(d.FirstMessage, 300))
@@ -144,9 +126,9 @@ func printDetail(w io.Writer, d *core.Detail, running bool) {
 	for _, r := range d.Runs {
 		end := "open"
 		if r.EndedAt != 0 {
-			end = clock(r.EndedAt)
+			end = e.clock(r.EndedAt)
 		}
-		fact("Run", fmt.Sprintf("pid %d, %s to %s %s", r.Proc.PID, clock(r.StartedAt), end, r.StartSource))
+		fact("Run", fmt.Sprintf("pid %d, %s to %s %s", r.Proc.PID, e.clock(r.StartedAt), end, r.StartSource))
 	}
 	for _, l := range d.Chain {
 		fact(l.How, string(l.ID)+"  "+clean(l.Title, 80))

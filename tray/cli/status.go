@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,7 @@ Exits with 4 when no tower is running; the counts are then those of the ledger.`
 func (e *Env) printStatus(p picture) {
 	w := e.Out
 	if !p.running {
-		fmt.Fprintf(w, "Not running. As of %s:\n", clock(p.AsOf))
+		fmt.Fprintf(w, "Not running. As of %s:\n", e.clock(p.AsOf))
 	}
 	fmt.Fprintln(w, headline(p.Snapshot, p.running))
 	if p.running {
@@ -67,7 +66,7 @@ func (e *Env) printStatus(p picture) {
 	}
 	for _, l := range p.Health.Loops {
 		if l.Error != "" {
-			fmt.Fprintf(w, "Sick: %s since %s: %s\n", l.Name, clock(l.Since), firstLine(l.Error))
+			fmt.Fprintf(w, "Sick: %s since %s: %s\n", l.Name, e.clock(l.Since), firstLine(l.Error))
 		}
 	}
 	for _, x := range p.Health.Problems {
@@ -97,21 +96,4 @@ func headline(s *core.Snapshot, running bool) string {
 		parts = []string{"Nothing runs", "nothing waits"}
 	}
 	return fmt.Sprintf("%s; %d live, %d in all, %d hidden", strings.Join(parts, " · "), c.Live, c.Visible, c.Hidden)
-}
-
-// clock writes an instant for a person, in the machine's zone: today by clock, else with its day.
-func clock(i core.Instant) string {
-	if i == 0 {
-		return "-"
-	}
-	t := i.Time().Local()
-	if now := time.Now(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04")
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }

@@ -25,7 +25,6 @@ type row struct {
 func (t *systrayTray) build(ctx context.Context) {
 	s := t.Snapshot()
 	t.drawn, t.state = menu.Build(s, t.now(s, time.Now()), menu.State{}, menu.Options{GOOS: runtime.GOOS})
-	t.from = s
 	t.around()
 	for i, section := range t.drawn.Sections {
 		if i > 0 {
@@ -77,12 +76,9 @@ func forward(ctx context.Context, from <-chan struct{}, id string, to chan<- str
 // in the panel even when nothing changed, so everything is compared first.
 func (t *systrayTray) draw(now time.Time) {
 	s := t.Snapshot()
-	if s == t.from && (t.drawn.Next.IsZero() || now.Before(t.drawn.Next)) {
-		return
-	}
 	next, state := menu.Build(s, t.now(s, now), t.state, menu.Options{GOOS: runtime.GOOS})
 	was := t.drawn
-	t.drawn, t.state, t.from = next, state, s
+	t.drawn, t.state = next, state
 	t.around()
 	for i := range next.Sections {
 		t.change(was.Sections[i].Items, next.Sections[i].Items)

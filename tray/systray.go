@@ -14,7 +14,6 @@ import (
 	"fyne.io/systray"
 	"golang.org/x/sync/errgroup"
 
-	"tower/core"
 	"tower/tray/menu"
 )
 
@@ -40,7 +39,6 @@ type systrayTray struct {
 	// All below belongs to one goroutine: the library's ready callback first, the owner afterwards.
 	state  menu.State
 	drawn  menu.Menu
-	from   *core.Snapshot
 	items  map[string]row
 	icon   string
 	beside string

@@ -27,10 +27,7 @@ func (a *Adapter) Find(path string) (command, looked string) {
 			}
 		}
 	}
-	if path == "" {
-		return "", "no PATH was given"
-	}
-	return "", "no codex in " + path
+	return "", "the folders of PATH"
 }
 
 // RuleOutput returns what the SessionStart hook prints so that the agent reads text as context.

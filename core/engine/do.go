@@ -24,6 +24,9 @@ func (e *Engine) Do(ctx context.Context, c core.Command) (core.Result, error) {
 		return e.edit(ctx, c)
 	case core.CommandImport:
 		r, err := e.importNow(ctx, c.Text == "full")
+		if err == nil {
+			err = e.post(ctx, func(context.Context) error { e.publish(); return nil })
+		}
 		if err != nil {
 			return core.Result{}, err
 		}
@@ -62,7 +65,9 @@ func (e *Engine) edit(ctx context.Context, c core.Command) (core.Result, error) 
 			return &core.Refusal{What: "Not shown.", Why: "It is not hidden."}
 		}
 		e.take(core.Event{Kind: core.EventEdit, At: core.InstantOf(time.Now()), Agent: s.Agent, Native: s.Native, Edit: &edit})
-		return e.commit(ctx)
+		err := e.commit(ctx)
+		e.publish() // who asked looks at the answer next
+		return err
 	})
 	if err != nil {
 		return core.Result{}, err

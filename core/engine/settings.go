@@ -41,9 +41,14 @@ func (e *Engine) Set(key, value string) error {
 // ResumeCommand says how a session would be taken up again. It starts nothing.
 func (e *Engine) ResumeCommand(_ context.Context, id core.SessionID) (core.Launch, error) {
 	for _, r := range e.snap.Load().Rows {
-		if r.ID == id {
-			return e.adapters[r.Agent].Resume(*r.Session, "")
+		if r.ID != id {
+			continue
 		}
+		a := e.adapters[r.Agent]
+		if a == nil {
+			return core.Launch{}, &core.Refusal{What: "Not resumed.", Why: fmt.Sprintf("This tower does not know the agent %q.", r.Agent)}
+		}
+		return a.Resume(*r.Session, "")
 	}
 	return core.Launch{}, fmt.Errorf("session %q: %w", id, fs.ErrNotExist)
 }

@@ -141,6 +141,51 @@ func TestWaitAndMoved(t *testing.T) {
 	})
 }
 
+// Whoever was told that a command is done finds it in the next Snapshot, without waiting for one.
+func TestACommandShowsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		l := newLibrary(w)
+		w.start()
+		defer func() { w.stop() }()
+		w.pass(time.Second)
+		l.put("t", 10, told(a, 2))
+		if _, err := w.e.Do(context.Background(), core.Command{Kind: core.CommandImport}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"one", "two", "three"} {
+			if _, err := w.e.Do(context.Background(), core.Command{Kind: core.CommandRename, Session: w.row(a).ID, Text: name}); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.row(a).TitleText; got != name {
+				t.Errorf("after a rename to %q the row is called %q", name, got)
+			}
+		}
+	})
+}
+
+// A session of an agent that is configured no more stays listed; nobody can say how to take it up.
+func TestAgentThatIsNoLongerConfigured(t *testing.T) {
+	inBubble(t, func(w *world) {
+		p := w.proc(100)
+		w.hook("start", p, say(a))
+		w.pass(3 * time.Second)
+		id := w.row(a).ID
+		if l, err := w.e.ResumeCommand(context.Background(), id); err != nil || len(l.Argv) == 0 {
+			t.Errorf("resume = %+v, %v", l, err)
+		}
+		w.stop()
+		w.adapters = nil
+		w.start()
+		w.pass(6 * time.Second)
+		w.row(a)
+		var refused *core.Refusal
+		if _, err := w.e.ResumeCommand(context.Background(), id); !errors.As(err, &refused) {
+			t.Errorf("resume without its adapter = %v", err)
+		}
+	})
+}
+
 func TestSettingsSurviveARestart(t *testing.T) {
 	inBubble(t, func(w *world) {
 		if _, ok := w.e.Get("k"); ok {

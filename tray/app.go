@@ -122,6 +122,7 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 	g.Go(func() error { return server.Serve(ctx, tcp, socket) })
 	g.Go(func() error { return a.popups(ctx) })
 	g.Go(func() error { return a.watchRules(ctx) })
+	g.Go(func() error { return a.progress(ctx) })
 	if a.icon {
 		g.Go(func() error { return a.tray(ctx, stop) })
 	}

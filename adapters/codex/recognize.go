@@ -16,17 +16,23 @@ func (a *Adapter) Recognizes(path string, head []byte) bool {
 		if i < 0 {
 			continue
 		}
-		var kind, payload, id, instructions, foreign bool
-		jsonl.Object(line[i:], func(key, _ []byte) bool {
+		var kind, payload, id, instructions, mark, message, role, content, foreign bool
+		jsonl.Object(line[i:], func(key, val []byte) bool {
 			switch string(key) {
 			case "type":
-				kind = true
+				kind, message = true, jsonl.Is(val, "message")
 			case "payload":
 				payload = true
 			case "id":
 				id = true
 			case "instructions":
 				instructions = true
+			case "record_type":
+				mark = true
+			case "role":
+				role = true
+			case "content":
+				content = true
 			case "sessionId", "uuid", "leafUuid":
 				foreign = true
 			}
@@ -35,7 +41,7 @@ func (a *Adapter) Recognizes(path string, head []byte) bool {
 		if foreign {
 			return false
 		}
-		if kind && payload || id && instructions {
+		if kind && payload || id && instructions || mark || message && role && content {
 			return true
 		}
 	}

@@ -127,3 +127,26 @@ func TestIDOf(t *testing.T) {
 		}
 	}
 }
+
+func TestRecognizes(t *testing.T) {
+	a := New(info(t.TempDir()))
+	for _, tt := range []struct {
+		name, path, head string
+		want             bool
+	}{
+		{"an envelope", "full.jsonl", `{"timestamp":"x","type":"session_meta","payload":{}}`, true},
+		{"a flat header", "full.jsonl", `{"id":"x","timestamp":"y","instructions":null}`, true},
+		{"bare items behind a header that says nothing", "full.jsonl", "{\"id\":\"x\",\"timestamp\":\"y\"}\n{\"record_type\":\"state\"}", true},
+		{"bare items alone", "full.jsonl", `{"type":"message","role":"user","content":[]}`, true},
+		{"nothing but its name", rolloutName(t1), "torn", true},
+		{"another agent's lines", "full.jsonl", `{"type":"user","sessionId":"x","message":{"role":"user","content":"payload"}}`, false},
+		{"another agent's messages", "full.jsonl", `{"id":"1","timestamp":"x","type":"user","content":"hi"}`, false},
+		{"another agent's items", "full.jsonl", `{"type":"text","role":"user","content":"hi"}`, false},
+		{"a document", "full.jsonl", "{\n  \"id\": \"x\"\n}", false},
+		{"nothing", "full.jsonl", "", false},
+	} {
+		if got := a.Recognizes(tt.path, []byte(tt.head)); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

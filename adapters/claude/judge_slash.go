@@ -21,7 +21,8 @@ type pending struct {
 	UID      int64         `json:"uid"`
 	Name     string        `json:"name"`
 	At       core.Instant  `json:"at"`
-	BuiltIn  bool          `json:"builtin,omitempty"`
+	BuiltIn  bool          `json:"builtin,omitempty"` // by its name
+	Local    bool          `json:"local,omitempty"`   // written the way commands of the client are: the name first
 	Human    bool          `json:"human,omitempty"`
 	Headless bool          `json:"headless,omitempty"`
 	Copied   bool          `json:"copied,omitempty"`
@@ -61,7 +62,7 @@ func (j *judge) slash(e *entry, text string, human bool) {
 	}
 	j.Pending = &pending{
 		UUID: hashOf(string(inner(e.uuid))), UID: uid, Name: cut(name, nameLimit), At: e.at,
-		BuiltIn: builtIn, Human: human, Headless: j.headless(e), Copied: !jsonl.Null(e.forked),
+		BuiltIn: builtIn, Local: strings.HasPrefix(text, "<command-name>"), Human: human, Headless: j.headless(e), Copied: !jsonl.Null(e.forked),
 	}
 	if id := inner(e.prompt); len(id) > 0 {
 		j.Pending.Prompt = hashOf(string(id))
@@ -87,7 +88,7 @@ func (j *judge) metaLine(e *entry) {
 		return
 	}
 	p := j.Pending
-	if p == nil || e.side || text == "" || !skill && (machine(text) || p.BuiltIn) {
+	if p == nil || e.side || text == "" || !skill && (machine(text) || p.BuiltIn && p.Local) {
 		return
 	}
 	parent, prompt := inner(e.parent), inner(e.prompt)
@@ -161,14 +162,16 @@ func (j *judge) isCloseout(name string) bool {
 var builtIns = func() map[string]struct{} {
 	m := map[string]struct{}{}
 	for _, name := range strings.Fields(`
-		add-dir agents allowed-tools android app approved-tools bashes branch bug checkpoint chrome clear
-		color compact config context continue copy cost desktop diff discover doctor effort exit export
-		extra-usage fast feedback fork help hooks ide install install-github-app install-slack-app ios
-		keybindings login logout marketplace mcp memory migrate-installer mobile model new output-style
-		output-style:new passes permissions plan plugin plugins privacy-settings quit rate-limit-options rc
-		release-notes reload-plugins remote-control remote-env rename reset resume rewind sandbox session
-		settings skills stats status stickers tasks terminal-setup theme think-back todo todos upgrade usage
-		vim voice`) {
+		add-dir advisor agents allowed-tools android app approved-tools autocompact bashes branch bug
+		checkpoint chrome clear color compact config context continue copy cost daemon design-login desktop
+		diff discover doctor effort exit export extra-usage fast feedback fork heapdump help hooks ide
+		install install-github-app install-slack-app ios keybindings login logout marketplace mcp memory
+		migrate-installer mobile model new output-style output-style:new passes pause-memory permissions plan
+		plugin plugins powerup privacy-settings pro-trial-expired quit radio rate-limit-options rc
+		release-notes reload-plugins reload-skills remote-control remote-env rename reset resume rewind
+		sandbox scroll-speed session settings setup-bedrock setup-vertex skills stats status stickers tasks
+		teleport terminal-setup theme think-back todo todos tui upgrade usage usage-credits vim voice
+		web-setup wellbeing`) {
 		m[name] = struct{}{}
 	}
 	return m

@@ -5,7 +5,8 @@
 //
 // It is used by package main only, which hands it the functions that start the program proper. It
 // decides nothing about sessions. Standard output carries what was asked for, and with --json nothing
-// but that: one object, or one object a line; sentences go to standard error.
+// but that: one object, or one object a line, null for what is not known; sentences go to standard
+// error.
 //
 // Exit codes are part of the contract: 0 done, 1 error, 2 usage, 3 refused (the sentence on standard
 // error), 4 not running.

@@ -194,7 +194,11 @@ func active(s *core.Session, ev *core.Event) {
 	switch ev.Kind {
 	case core.EventSeen:
 		at = ev.Sighting.At
-	case core.EventStart, core.EventPrompt, core.EventStop, core.EventWait, core.EventResolve, core.EventEnd, core.EventNote, core.EventLaunched:
+	case core.EventEnd:
+		if s.EndedAt != 0 {
+			return // it is over: a goodbye that comes late says why, not that it went on
+		}
+	case core.EventStart, core.EventPrompt, core.EventStop, core.EventWait, core.EventResolve, core.EventNote, core.EventLaunched:
 	default:
 		return
 	}

@@ -108,8 +108,8 @@ func TestLateEnd(t *testing.T) {
 				w.do(core.EventEnd, func(ev *core.Event) { ev.Proc, ev.Reason = first, reason })
 			}
 			got := *w.p.Session(id(me))
-			if got.Status != status || got.EndReason != want || got.EndedAt != before.EndedAt {
-				t.Errorf("%s(%s) at %v became %s(%s) at %v, want reason %q", before.Status, before.EndReason, before.EndedAt, got.Status, got.EndReason, got.EndedAt, want)
+			if got.Status != status || got.EndReason != want || got.EndedAt != before.EndedAt || got.LastSeen != before.LastSeen {
+				t.Errorf("%s(%s) at %v, last %v became %s(%s) at %v, last %v, want reason %q", before.Status, before.EndReason, before.EndedAt, before.LastSeen, got.Status, got.EndReason, got.EndedAt, got.LastSeen, want)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"strings"
 
 	"tower/adapters/jsonl"
@@ -22,6 +23,9 @@ type chain struct {
 	Stale    bool   `json:"stale,omitempty"` // compacted since
 	Answers  int64  `json:"answers,omitempty"`
 	Messages hashes `json:"messages,omitempty"`
+
+	usage []byte // as last read, and what it came to
+	size  int64
 }
 
 func (j *judge) chain(side bool) *chain {
@@ -87,7 +91,7 @@ func (j *judge) assistant(e *entry) {
 			c.Models.add(c.Model, 1)
 		}
 	}
-	if n := contextSize(usage); n > 0 {
+	if n := c.contextSize(usage); n > 0 {
 		if c.Context == nil {
 			c.Context = new(int64)
 		}
@@ -98,7 +102,17 @@ func (j *judge) assistant(e *entry) {
 	}
 }
 
-// contextSize is what the request behind an answer held; what came out of it is not part of it.
+// contextSize is what the request behind an answer held. One answer is several lines that all repeat
+// its usage, so that of the line before is known.
+func (c *chain) contextSize(usage []byte) int64 {
+	if !bytes.Equal(usage, c.usage) {
+		c.usage = append(c.usage[:0], usage...)
+		c.size = contextSize(usage)
+	}
+	return c.size
+}
+
+// contextSize sums what went into the request; what came out of it is not part of it.
 func contextSize(usage []byte) (sum int64) {
 	jsonl.Object(usage, func(key, val []byte) bool {
 		switch string(key) {

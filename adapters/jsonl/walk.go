@@ -212,25 +212,40 @@ func member(b []byte, i int) (key, val []byte, next int) {
 	return key, b[i:end], blanks(b, end)
 }
 
-// name reads `"key" :` at i and returns the place of the value, or -1.
+// name reads `"key" :` at i and returns the place of the value, or -1. Keys are short and there are
+// twenty to a line: looking at each byte finds quote and escape in less time than two calls that are
+// made for long texts.
 func name(b []byte, i int) (key []byte, at int) {
 	if i >= len(b) || b[i] != '"' {
 		return nil, -1
 	}
-	end := skipString(b, i)
-	if end < 0 {
-		return nil, -1
+	end := -1
+	for j := i + 1; j < len(b) && j < i+shortKey; j++ {
+		if b[j] == '"' {
+			key, end = b[i+1:j], j+1
+			break
+		}
+		if b[j] == '\\' {
+			break
+		}
 	}
-	key = b[i+1 : end-1]
-	if bytes.IndexByte(key, '\\') >= 0 {
-		// An escaped key is legal and costs nothing on real files, which have none.
-		key = decode(nil, key, len(key))
+	if end < 0 {
+		if end = skipString(b, i); end < 0 {
+			return nil, -1
+		}
+		key = b[i+1 : end-1]
+		if bytes.IndexByte(key, '\\') >= 0 {
+			// An escaped key is legal and costs nothing on real files, which have none.
+			key = decode(nil, key, len(key))
+		}
 	}
 	if i = blanks(b, end); i >= len(b) || b[i] != ':' {
 		return nil, -1
 	}
 	return key, blanks(b, i+1)
 }
+
+const shortKey = 32
 
 // skip returns the place behind the value that starts at i, or -1.
 func skip(b []byte, i int) int {

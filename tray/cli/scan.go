@@ -90,7 +90,7 @@ printed and the exit code is 1.`,
 
 // brief tells the collector that this process reads files and ends: what it leaves behind is small and
 // soon gone, and a tenth of its time would go into looking for it.
-func brief() { debug.SetGCPercent(400) }
+func brief() { debug.SetGCPercent(800) }
 
 func (e *Env) scanFile(ctx context.Context, agent core.Agent, file string) (scanned, error) {
 	path, err := filepath.Abs(file)

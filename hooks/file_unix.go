@@ -52,9 +52,10 @@ func appendTo(path, line string, limit int64) (full bool) {
 	return syscall.Lstat(path, &now) == nil && now.Dev == mine.Dev && now.Ino == mine.Ino
 }
 
+// open never waits: in place of any file there may be a pipe without a reader.
 func open(path string, flags int) (int, error) {
 	for {
-		fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC, 0o600)
+		fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0o600)
 		if err != syscall.EINTR {
 			return fd, err
 		}

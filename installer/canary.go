@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tower/core"
+	"tower/core/home"
 )
 
 // CanaryVerdict is how far the canary got.
@@ -192,7 +193,7 @@ func environ(base []string, l core.Launch) []string {
 
 // called returns what the hook's log says last of a call by the agent since a time, or "".
 func (h *Hooks) called(since time.Time, agent core.Agent) string {
-	f, err := os.Open(h.HookLog)
+	f, err := home.Open(h.HookLog)
 	if err != nil {
 		return ""
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"tower/core"
+	"tower/core/home"
 )
 
 // Hooks installs, checks and removes Tower's hook entries, one agent at a time.
@@ -158,22 +158,11 @@ func (h *Hooks) apply(v verb, info core.AgentInfo, hooks core.HookInstaller) (Ho
 // read returns a file and the path behind its links; nil content means that there is none.
 func read(file string) (target string, content []byte, err error) {
 	target = follow(file)
-	f, err := os.Open(target)
+	content, err = home.ReadFile(target, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return target, nil, nil
 	}
-	if err != nil {
-		return target, nil, err
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return target, nil, errors.New("it is not a regular file")
-	}
-	content, err = io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("it has more than %d bytes", maxFile)
-	}
-	if content == nil {
+	if err == nil && content == nil {
 		content = []byte{}
 	}
 	return target, content, err

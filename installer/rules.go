@@ -119,12 +119,7 @@ func sections(root, dir string) ([]section, error) {
 
 // readRules reads one file; what is longer than all rules may be is cut by assemble.
 func readRules(path string) (string, error) {
-	if st, err := os.Stat(path); err != nil {
-		return "", err
-	} else if !st.Mode().IsRegular() {
-		return "", fmt.Errorf("read %q: it is not a regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := home.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -114,7 +115,7 @@ func (a *Adapter) runs(t core.Table, pid int) bool {
 // readRecord reads one file through buf, which it may use up.
 func readRecord(path string, buf []byte) (record, error) {
 	var r record
-	f, err := os.Open(path)
+	f, err := jsonl.Open(path)
 	if err != nil {
 		return r, err
 	}

@@ -7,14 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"tower/adapters/jsonedit"
+	"tower/adapters/jsonl"
 	"tower/core"
 )
 
@@ -33,6 +34,9 @@ var hookEvents = []struct {
 	{"Interrupt", "interrupt", shortSeconds},
 	{"SubagentStop", "subagent_stop", 5},
 }
+
+// maxConfig bounds what is read of the agent's config.toml.
+const maxConfig = 16 << 20
 
 const (
 	shortSeconds   = 3
@@ -144,10 +148,15 @@ type trustEntry struct {
 
 func (a *Adapter) trust() (trustFile, error) {
 	var f trustFile
-	b, err := os.ReadFile(filepath.Join(a.info.Root, "config.toml"))
+	file, err := jsonl.Open(filepath.Join(a.info.Root, "config.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxConfig))
 	if err != nil {
 		return f, err
 	}

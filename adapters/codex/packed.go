@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -28,7 +27,7 @@ func (a *Adapter) scanPacked(ctx context.Context, s core.Source) (core.Scan, err
 }
 
 func readPacked(ctx context.Context, path string) (j *judge, size, read int64, err error) {
-	file, err := os.Open(path)
+	file, err := jsonl.Open(path)
 	if err != nil {
 		return nil, 0, 0, err
 	}

@@ -3,7 +3,6 @@ package jsonl
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -40,8 +39,6 @@ const (
 	edge  = 4 << 10   // of the fingerprints at either end of what was consumed
 )
 
-var errNotRegular = errors.New("not a regular file")
-
 // Follow reads the source from where a cursor stopped and returns the judge that heard its records.
 //
 // The cursor is taken up when it is of this version and the bytes at its head and before its offset
@@ -59,13 +56,7 @@ var errNotRegular = errors.New("not a regular file")
 // any other. The error is that of a source which cannot be opened or read, of the context, of start
 // for a nil state or of State; the judge is nil then.
 func Follow(ctx context.Context, src core.Source, from core.Cursor, version int, start func(state []byte) (Judge, error)) (Judge, Result, error) {
-	// Opening a pipe that nobody writes to would wait for ever.
-	if info, err := os.Stat(src.Path); err != nil {
-		return nil, Result{}, fmt.Errorf("read transcript: %w", err)
-	} else if !info.Mode().IsRegular() {
-		return nil, Result{}, fmt.Errorf("read transcript %q: %w", src.Path, errNotRegular)
-	}
-	file, err := os.Open(src.Path)
+	file, err := Open(src.Path)
 	if err != nil {
 		return nil, Result{}, fmt.Errorf("read transcript: %w", err)
 	}

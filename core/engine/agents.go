@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tower/core"
+	"tower/core/home"
 )
 
 var (
@@ -49,6 +50,9 @@ func stripped(list []core.AgentState) []core.AgentState {
 	return out
 }
 
+// maxHookFile bounds what is read of an agent's settings.
+const maxHookFile = 16 << 20
+
 // AgentState tells whether an agent is installed and how its hooks stand.
 func AgentState(a core.Adapter, path, hook string) core.AgentState {
 	info := a.Agent()
@@ -68,7 +72,7 @@ func AgentState(a core.Adapter, path, hook string) core.AgentState {
 		s.Hooks = core.HookStatus{State: core.HooksNotInstalled, Reason: info.Display + " runs no hooks; status rests on its own records."}
 		return s
 	}
-	content, err := os.ReadFile(h.HookFile())
+	content, err := home.ReadFile(h.HookFile(), maxHookFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.Hooks = core.HookStatus{State: core.HooksUnreadable, Reason: err.Error()}
 		return s

@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// noWait has no flag here; no path leads to a pipe by accident.
+const noWait = 0
+
 // Not verified on Windows. Access there is a matter of lists that only trying can answer, and the
 // temp folder already belongs to the user.
 

@@ -13,6 +13,9 @@ const (
 	accessEnter = 1
 )
 
+// noWait opens a pipe at once.
+const noWait = syscall.O_NONBLOCK
+
 // writable tells whether this user may make files in a folder, without making one. It also sees a
 // file system that is mounted read-only.
 func writable(dir string) error {

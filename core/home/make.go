@@ -22,6 +22,12 @@ func (h Home) Make() error {
 			return fmt.Errorf("make folder: %w", err)
 		}
 	}
+	// What the tower opens at once when it starts: a pipe in that place would keep it waiting for ever.
+	for _, file := range []string{h.Lock(), h.Log()} {
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return &fs.PathError{Op: "open", Path: file, Err: errNotRegular}
+		}
+	}
 	return h.makeRuntime()
 }
 

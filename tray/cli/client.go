@@ -10,10 +10,10 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"tower/core"
+	"tower/core/home"
 	"tower/core/proc"
 )
 
@@ -38,7 +38,7 @@ type client struct {
 // has to live.
 func (e *Env) endpoint() (Endpoint, error) {
 	var p Endpoint
-	text, err := os.ReadFile(e.Home.Endpoint())
+	text, err := home.ReadFile(e.Home.Endpoint(), 64<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, errNotRunning
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tower/core"
+	"tower/core/home"
 	"tower/installer"
 )
 
@@ -219,6 +220,9 @@ not trusted, an agent that did not run, and one that ran without an event.`,
 	}
 }
 
+// maxEvent bounds what is read of an event file.
+const maxEvent = 8 << 20
+
 // landed tells whether an event of an agent came in since a time: in the inbox, or drained already.
 func (e *Env) landed(since time.Time, agent core.Agent) (bool, error) {
 	dirs := []string{e.Home.Inbox()}
@@ -240,7 +244,7 @@ func (e *Env) landed(since time.Time, agent core.Agent) (bool, error) {
 				continue
 			}
 			var env core.Envelope
-			text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+			text, err := home.ReadFile(filepath.Join(dir, f.Name()), maxEvent)
 			if err == nil && json.Unmarshal(text, &env) == nil && env.Agent == agent {
 				return true, nil
 			}

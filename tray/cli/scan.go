@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"tower/adapters/jsonl"
 	"tower/core"
 	"tower/core/sweep"
 )
@@ -130,7 +130,7 @@ func (e *Env) adapterOf(agent core.Agent, path string) (core.Adapter, error) {
 	if agent != "" {
 		return e.agent(string(agent))
 	}
-	f, err := os.Open(path)
+	f, err := jsonl.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package jsonl
+
+// noWait has no flag here; no path leads to a pipe by accident.
+const noWait = 0

@@ -1,0 +1,7 @@
+//go:build unix
+
+package jsonl
+
+import "syscall"
+
+const noWait = syscall.O_NONBLOCK

@@ -38,6 +38,25 @@ func (w *Writes) Add(other Writes) {
 	w.Sources = append(w.Sources, other.Sources...)
 }
 
+// Compact drops the sessions that a later value makes void, so that what waits for a ledger that refuses
+// every write grows with what changed and not with how often. All values of a run count.
+func (w *Writes) Compact() {
+	last := make(map[SessionID]int, len(w.Sessions))
+	for i := range w.Sessions {
+		last[w.Sessions[i].ID] = i
+	}
+	if len(last) == len(w.Sessions) {
+		return
+	}
+	kept := make([]Session, 0, len(last))
+	for i := range w.Sessions {
+		if last[w.Sessions[i].ID] == i {
+			kept = append(kept, w.Sessions[i])
+		}
+	}
+	w.Sessions = kept
+}
+
 // Counted is what the ledger knows of a session's turns after a write: how many are its own, and
 // when they were given. A turn that stands in several files belongs to one session only.
 type Counted struct {

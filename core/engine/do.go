@@ -64,8 +64,10 @@ func (e *Engine) edit(ctx context.Context, c core.Command) (core.Result, error) 
 			}
 			return &core.Refusal{What: "Not shown.", Why: "It is not hidden."}
 		}
-		e.take(core.Event{Kind: core.EventEdit, At: core.InstantOf(time.Now()), Agent: s.Agent, Native: s.Native, Edit: &edit})
-		err := e.commit(ctx)
+		err := e.take(core.Event{Kind: core.EventEdit, At: core.InstantOf(time.Now()), Agent: s.Agent, Native: s.Native, Edit: &edit})
+		if err == nil {
+			err = e.commit(ctx)
+		}
 		e.publish() // who asked looks at the answer next
 		return err
 	})

@@ -54,11 +54,15 @@ func (e *Engine) drainOnce(ctx context.Context) (more bool, err error) {
 	}
 	events, good, bad := e.decode(b.Items, known)
 	errs := []error{e.quarantine(append(b.Bad, bad...))}
+	var refused []inbox.Bad
 	// With nothing new, what the ledger refused before is tried again: no file will wake it.
 	err = e.post(ctx, func(ctx context.Context) error {
 		for _, ev := range events {
-			if !e.applied[ev.ID] {
-				e.take(ev)
+			if e.applied[ev.ID] {
+				continue
+			}
+			if err := e.take(ev.Event); err != nil {
+				refused = append(refused, inbox.Bad{Name: ev.file, Reason: reason(err)})
 			}
 		}
 		return e.commit(ctx)
@@ -70,6 +74,7 @@ func (e *Engine) drainOnce(ctx context.Context) (more bool, err error) {
 		return false, errors.Join(append(errs, err)...)
 	}
 	e.health.behind("drain", "")
+	errs = append(errs, e.quarantine(refused)) // before the others: what is gone from the inbox is not archived
 	for _, it := range good {
 		errs = append(errs, e.box.Archive(it))
 	}
@@ -97,10 +102,22 @@ func (e *Engine) quarantine(list []inbox.Bad) error {
 	return errors.Join(errs...)
 }
 
+// filed is an event and the file it came in.
+type filed struct {
+	core.Event
+	file string
+}
+
+// reason is an error without the stack that a panic brings.
+func reason(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
+}
+
 // decode turns envelopes into events. One of an agent nobody here knows, or that its adapter does not
 // understand, is bad; it never stops the others. Good are the files that may be archived once the
 // events are kept.
-func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []core.Event, good []inbox.Item, bad []inbox.Bad) {
+func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []filed, good []inbox.Item, bad []inbox.Bad) {
 	alive := map[core.Process]bool{}
 	for _, it := range items {
 		env := it.Envelope
@@ -118,8 +135,7 @@ func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []cor
 			return err
 		})
 		if err != nil {
-			reason, _, _ := strings.Cut(err.Error(), "\n") // a panic brings its stack
-			bad = append(bad, inbox.Bad{Name: it.Name, Reason: reason})
+			bad = append(bad, inbox.Bad{Name: it.Name, Reason: reason(err)})
 			continue
 		}
 		good = append(good, it)
@@ -136,7 +152,7 @@ func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []cor
 			}
 			ev.Alive = live
 		}
-		events = append(events, ev)
+		events = append(events, filed{ev, it.Name})
 	}
 	return events, good, bad
 }

@@ -176,9 +176,33 @@ func (e *Engine) Close() error {
 	return e.db.Close()
 }
 
-// Run works until ctx ends, then keeps what is left and closes the ledger.
+// lastTurn is how long a loop may still be at its turn when the engine is to end. One that waits for a
+// dead file system would keep the program from ever ending.
+const lastTurn = 5 * time.Second
+
+// Run works until ctx ends, then keeps what is left and closes the ledger. A loop that does not come
+// back is left behind and named in the error.
 func (e *Engine) Run(ctx context.Context) error {
 	defer e.db.Close()
+	done := make(chan error, 1)
+	go func() { done <- e.work(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(lastTurn)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return fmt.Errorf("end: %s did not come back", e.health.busy())
+	}
+}
+
+// work runs the owner and the loops.
+func (e *Engine) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { e.own(ctx); return nil })
 	g.Go(func() error { return e.countDays(ctx) })
@@ -256,6 +280,7 @@ func (e *Engine) post(ctx context.Context, f func(context.Context) error) error 
 // the next turn tries again.
 func (e *Engine) loop(ctx context.Context, name string, every func() time.Duration, woken <-chan struct{}, tick func(context.Context) error) error {
 	for {
+		e.health.begin(name, time.Now())
 		err := guarded(ctx, tick)
 		if ctx.Err() != nil {
 			return nil
@@ -299,6 +324,7 @@ func (e *Engine) commit(ctx context.Context) error {
 		return e.isolate(ctx)
 	}
 	if err != nil {
+		e.pending.Compact()
 		e.health.behind("ledger", fmt.Sprintf("%d rows wait to be written", len(e.pending.Sessions)+len(e.pending.Events)+len(e.pending.Runs)))
 		return err
 	}
@@ -324,34 +350,40 @@ func (e *Engine) kept(done ledger.Applied) {
 	}
 }
 
-// take applies events to the picture and adds what is to be kept to what is pending.
-func (e *Engine) take(events ...core.Event) {
-	for _, ev := range events {
-		before := core.StatusNone
-		if s := e.picture.Session(ev.Session()); s != nil {
-			before = s.Status
+// take applies an event to the picture and adds what is to be kept to what is pending. An event that
+// cannot be taken, and be it that the reducer panics, keeps no other from being taken.
+func (e *Engine) take(ev core.Event) error {
+	if err := tidyEvent(&ev, core.InstantOf(time.Now())); err != nil {
+		return fmt.Errorf("take event of %s: %w", ev.Agent, err)
+	}
+	return guarded(context.Background(), func(context.Context) error { e.apply(ev); return nil })
+}
+
+func (e *Engine) apply(ev core.Event) {
+	before := core.StatusNone
+	if s := e.picture.Session(ev.Session()); s != nil {
+		before = s.Status
+	}
+	out := e.picture.Apply(ev)
+	e.pending.Add(out.Writes)
+	e.dirty = e.dirty || out.Shown
+	e.heatMoved = e.heatMoved || out.Counted
+	if ev.ID != "" {
+		e.applied[ev.ID] = true
+	}
+	for _, r := range out.Runs {
+		if r.EndedAt == 0 {
+			e.procs.add(e, r.Proc)
 		}
-		out := e.picture.Apply(ev)
-		e.pending.Add(out.Writes)
-		e.dirty = e.dirty || out.Shown
-		e.heatMoved = e.heatMoved || out.Counted
-		if ev.ID != "" {
-			e.applied[ev.ID] = true
+	}
+	if s := e.picture.Session(ev.Session()); s != nil {
+		if s.Status != before && ev.Kind != core.EventFacts {
+			e.log.Info("session", "agent", s.Agent, "session", s.Native, "from", before, "to", s.Status, "by", ev.Kind, "reason", s.EndReason)
 		}
-		for _, r := range out.Runs {
-			if r.EndedAt == 0 {
-				e.procs.add(e, r.Proc)
-			}
-		}
-		if s := e.picture.Session(ev.Session()); s != nil {
-			if s.Status != before && ev.Kind != core.EventFacts {
-				e.log.Info("session", "agent", s.Agent, "session", s.Native, "from", before, "to", s.Status, "by", ev.Kind, "reason", s.EndReason)
-			}
-			switch {
-			case s.Status.Over() && !before.Over() && before != core.StatusNone,
-				ev.Kind == core.EventPrompt, ev.Kind == core.EventStop, ev.Kind == core.EventEnd:
-				e.refresh.want(s)
-			}
+		switch {
+		case s.Status.Over() && !before.Over() && before != core.StatusNone,
+			ev.Kind == core.EventPrompt, ev.Kind == core.EventStop, ev.Kind == core.EventEnd:
+			e.refresh.want(s)
 		}
 	}
 }

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,11 +23,12 @@ type health struct {
 	unknown  map[string]int64
 	problems map[string]core.Problem
 	agents   []core.AgentState
+	turns    map[string]time.Time // when the turn began that a loop is at
 	disk     string
 }
 
 func newHealth() *health {
-	return &health{problems: map[string]core.Problem{}}
+	return &health{problems: map[string]core.Problem{}, turns: map[string]time.Time{}}
 }
 
 func (h *health) loop(name string) *core.Loop {
@@ -37,10 +41,46 @@ func (h *health) loop(name string) *core.Loop {
 	return &h.loops[len(h.loops)-1]
 }
 
+// begin notes that a loop begins its turn, which ends with tick.
+func (h *health) begin(name string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.loop(name)
+	h.turns[name] = now
+}
+
+// busy names the loops that are at their turn.
+func (h *health) busy() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(slices.Sorted(maps.Keys(h.turns)), ", ")
+}
+
+// longTurn is how long a turn takes that nothing is wrong with. An import tells its progress.
+const longTurn = time.Minute
+
+// stuck adds to the loops what those are at that do not come back.
+func (h *health) stuck(loops []core.Loop, now time.Time) {
+	for i := range loops {
+		l := &loops[i]
+		if began, ok := h.turns[l.Name]; ok && now.Sub(began) > longTurn && l.Behind == "" && !h.progress.Running {
+			l.Behind = "waits for an answer since " + began.UTC().Format(time.RFC3339)
+		}
+	}
+}
+
+// sick returns what is wrong with a loop, or "".
+func (h *health) sick(name string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.loop(name).Error
+}
+
 // tick notes how a loop's turn went. It tells whether that is news.
 func (h *health) tick(name string, err error, log *slog.Logger) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	delete(h.turns, name)
 	l := h.loop(name)
 	was := l.Error
 	if err == nil {

@@ -47,6 +47,12 @@ func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, e
 		return core.ImportResult{}, err
 	}
 	defer e.reading.give()
+	if e.health.sick("ledger") != "" {
+		// What cannot be kept is not read: it would wait in memory, and be read again the next time.
+		if err := e.post(ctx, e.commit); err != nil {
+			return core.ImportResult{}, err
+		}
+	}
 	defer e.health.setProgress(core.Progress{})
 	began, rows := time.Now(), e.health.written()
 	var batch []sweep.Result
@@ -137,6 +143,7 @@ func (e *Engine) found(r sweep.Result) {
 	state := core.SourceState{
 		Path: r.Source.Path, Agent: r.Source.Agent, Fingerprint: r.Source.Fingerprint, Cursor: r.Scan.Cursor, Hot: r.Hot,
 	}
+	now := core.InstantOf(time.Now())
 	for i := range r.Scan.Deltas {
 		d := &r.Scan.Deltas[i]
 		f := &d.Facts
@@ -150,11 +157,17 @@ func (e *Engine) found(r sweep.Result) {
 		if f.Native == "" {
 			continue
 		}
+		if err := tidyDelta(d, r.Source.MTime, now); err != nil {
+			e.log.Warn("session not kept", "source", r.Source.Path, "error", err)
+			continue
+		}
 		ev := core.Event{Kind: core.EventFacts, Agent: f.Agent, Native: f.Native, Facts: f, Transcript: r.Source.Path}
 		s := e.picture.Session(ev.Session())
 		if f.NamesOnly() {
 			if s != nil { // an index names sessions whose transcripts tell of them, or will
-				e.take(ev)
+				if err := e.take(ev); err != nil {
+					e.log.Error("names not taken", "source", r.Source.Path, "error", err)
+				}
 			}
 			continue
 		}
@@ -162,7 +175,10 @@ func (e *Engine) found(r sweep.Result) {
 			_, err := os.Lstat(s.Transcript)
 			ev.Moved = os.IsNotExist(err)
 		}
-		e.take(ev)
+		if err := e.take(ev); err != nil {
+			e.log.Error("session not kept", "source", r.Source.Path, "error", err)
+			continue
+		}
 		if state.Session == "" {
 			state.Session = ev.Session()
 		}

@@ -59,6 +59,10 @@ func (e *Engine) isolate(ctx context.Context) error {
 			e.later(w)
 		}
 	}
+	if e.pending.Empty() {
+		e.health.tick("ledger", nil, e.log)
+		e.health.behind("ledger", "")
+	}
 	text := ""
 	if left != nil {
 		text = fmt.Sprintf("The ledger refused what it can never keep: %v", left)

@@ -44,9 +44,9 @@ func (e *Engine) poll(ctx context.Context) error {
 	unseen := e.evidence(ctx, &l)
 	undrained := e.drain(ctx)
 	err = e.post(ctx, func(ctx context.Context) error {
-		e.judge(&l)
+		unjudged := e.judge(&l)
 		e.picture.Forget(func(p core.Process) bool { return !core.Alive(l.table, p) })
-		return e.commit(ctx)
+		return errors.Join(unjudged, e.commit(ctx))
 	})
 	e.refreshGrown(l.living)
 	return errors.Join(unseen, undrained, err)
@@ -82,7 +82,9 @@ func (e *Engine) evidence(ctx context.Context, l *look) error {
 }
 
 // judge turns a look into events: first who is there, then who is not.
-func (e *Engine) judge(l *look) {
+func (e *Engine) judge(l *look) error {
+	var errs []error
+	take := func(ev core.Event) { errs = append(errs, e.take(ev)) }
 	sighted := map[core.SessionID]bool{}
 	for i := range l.sightings {
 		x := &l.sightings[i]
@@ -91,7 +93,7 @@ func (e *Engine) judge(l *look) {
 			Proc: x.Proc, Alive: true, Shared: x.Shared, Sighting: x, LaunchToken: e.launchToken(l.table, x.Proc),
 		}
 		sighted[ev.Session()] = true
-		e.take(ev)
+		take(ev)
 	}
 	for _, r := range l.runs {
 		s := e.picture.Session(r.Session)
@@ -102,10 +104,10 @@ func (e *Engine) judge(l *look) {
 		switch {
 		case !core.Alive(l.table, r.Proc):
 			ev.Kind = core.EventGone
-			e.take(ev)
+			take(ev)
 		case r.Shared && l.answered[s.Agent] && !sighted[r.Session]:
 			ev.Kind = core.EventUnseen
-			e.take(ev)
+			take(ev)
 		}
 	}
 	// A session believed to live of which no process is known: a hook told of it, nothing shows it.
@@ -114,8 +116,9 @@ func (e *Engine) judge(l *look) {
 		if s == nil || s.Status != core.StatusLive || sighted[id] || !l.answered[s.Agent] || e.picture.HasRun(id) {
 			continue
 		}
-		e.take(core.Event{Kind: core.EventGone, At: l.at, Agent: s.Agent, Native: s.Native})
+		take(core.Event{Kind: core.EventGone, At: l.at, Agent: s.Agent, Native: s.Native})
 	}
+	return errors.Join(errs...)
 }
 
 func (e *Engine) isOpen(r core.Run) bool {

@@ -49,6 +49,7 @@ func (h *health) report(per map[core.Agent]core.Counts) (core.Health, []core.Age
 	out := core.Health{
 		Loops: slices.Clone(h.loops), Problems: []core.Problem{}, BadFiles: h.bad, BadLines: h.badLines, UnknownTypes: maps.Clone(h.unknown), DiskBuild: h.disk,
 	}
+	h.stuck(out.Loops, time.Now())
 	for _, id := range slices.Sorted(maps.Keys(h.problems)) {
 		out.Problems = append(out.Problems, h.problems[id])
 	}

@@ -173,6 +173,9 @@ func (r *refresher) one(ctx context.Context, id core.SessionID) error {
 	if k, ok := e.index.Get(path); ok && !k.Hot && k.Fingerprint == f {
 		return nil
 	}
+	if e.health.sick("ledger") != "" {
+		return nil // what is read now could only wait in memory; the next look finds it again
+	}
 	if err := e.reading.take(ctx); err != nil {
 		return err
 	}

@@ -111,6 +111,10 @@ func (e *Engine) watchOnce(ctx context.Context) error {
 			}
 			drain, poll = false, false
 		case <-again.C:
+			// A hook makes an inbox that somebody removed, and its watch went with it.
+			if err := w.Add(inbox); err != nil {
+				return err
+			}
 			e.watchRecords(w)
 		case <-ctx.Done():
 			return nil

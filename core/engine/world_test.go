@@ -191,6 +191,13 @@ func (w *world) sql(query string) {
 	}
 }
 
+func touch(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // files counts the files below a folder of the home.
 func files(t *testing.T, dir string) int {
 	t.Helper()

@@ -6,10 +6,13 @@ import (
 	"tower/core"
 )
 
-// Days cuts ascending instants into days of a zone.
+// Days cuts ascending instants into days of a zone. A turn whose time nobody knows is on none.
 func Days(at []core.Instant, zone *time.Location) []Day {
 	var days []Day
 	for _, i := range at {
+		if i == 0 {
+			continue
+		}
 		day := dayOf(i, zone)
 		if n := len(days); n > 0 && days[n-1].Day == day {
 			days[n-1].Turns++

@@ -15,7 +15,8 @@ import (
 
 // progress tells how far the first import is, to a person who started the tower in a terminal.
 func (a *app) progress(ctx context.Context) error {
-	if f, ok := a.env.Err.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	f, ok := a.env.Bare.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -24,7 +25,7 @@ func (a *app) progress(ctx context.Context) error {
 		snap := a.engine.Snapshot()
 		p := snap.Import
 		swept := slices.ContainsFunc(snap.Health.Loops, func(l core.Loop) bool { return l.Name == "import" && l.LastOK != 0 })
-		done := tellProgress(a.env.Err, p, swept, shown)
+		done := tellProgress(f, p, swept, shown)
 		shown = shown || p.Running && p.First && p.Total > 0
 		if done {
 			return nil

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +52,9 @@ note (goes on without it) or bad.`,
 			} else {
 				for _, x := range list {
 					glyph := map[string]string{"ok": "✓", "note": "–", "bad": "✕"}[x.State]
-					fmt.Fprintf(e.Out, "%s %-12s %s\n", glyph, x.ID, x.Text)
+					fmt.Fprintf(e.Out, "%s %-12s %s\n", glyph, x.ID, clean(x.Text, 2000))
 					if x.Fix != "" && x.State != "ok" {
-						fmt.Fprintf(e.Out, "  %-12s → %s\n", "", x.Fix)
+						fmt.Fprintf(e.Out, "  %-12s → %s\n", "", clean(x.Fix, 2000))
 					}
 				}
 			}
@@ -201,9 +204,24 @@ func (e *Env) examineSnapshot(s *core.Snapshot, add func(id, state, text, fix st
 		add("transcripts", "note", fmt.Sprintf("%d lines of transcripts are broken; the rest of their files was read", n), "")
 	}
 	if len(s.Health.UnknownTypes) > 0 {
-		add("line types", "note", fmt.Sprintf("%d kinds of lines are not known to this build: %v", len(s.Health.UnknownTypes), s.Health.UnknownTypes), "A newer agent writes them; nothing is lost.")
+		add("line types", "note", fmt.Sprintf("%d kinds of lines are not known to this build: %s", len(s.Health.UnknownTypes), most(s.Health.UnknownTypes)), "A newer agent writes them; nothing is lost.")
 	}
 	if s.Health.DiskBuild != "" {
 		add("build", "note", "the program on disk is another build than the one running", "tower restart")
 	}
+}
+
+// most names the most frequent of what is counted.
+func most(counts map[string]int64) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, name := range names[:min(len(names), 5)] {
+		parts = append(parts, fmt.Sprintf("%s ×%d", clean(name, 40), counts[name]))
+	}
+	if len(names) > len(parts) {
+		parts = append(parts, "…")
+	}
+	return strings.Join(parts, ", ")
 }

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"tower/adapters"
@@ -24,6 +26,8 @@ import (
 type Env struct {
 	Program
 	JSON bool
+	// Bare is standard error as it is, for a line that rewrites itself.
+	Bare io.Writer
 
 	Home     home.Home
 	Config   core.Config
@@ -109,7 +113,8 @@ func (e *Env) asOf(p picture) {
 }
 
 // print writes one JSON value on a line. An empty text is one that is not known, and that is null. The
-// two quotes behind a colon are always such a value: inside a text no quote stands bare.
+// two quotes behind a colon are always such a value: inside a text no quote stands bare. Texts are those
+// of the facts to the byte; what a terminal obeys is written as an escape.
 func (e *Env) print(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -117,7 +122,8 @@ func (e *Env) print(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := e.Out.Write(bytes.ReplaceAll(b.Bytes(), []byte(`:""`), []byte(`:null`)))
+	line := strings.ReplaceAll(b.String(), `:""`, `:null`)
+	_, err := io.WriteString(e.Out, harmless(line, escape))
 	return err
 }
 

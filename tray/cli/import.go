@@ -77,7 +77,7 @@ func (e *Env) runImport(ctx context.Context, full bool) (core.ImportResult, erro
 		o.Progress = func(p core.Progress) {
 			if p.Running && (time.Since(last) > 100*time.Millisecond || p.Done == p.Total) {
 				last = time.Now()
-				fmt.Fprintf(e.Err, "\rImporting: %d of %d transcripts ", p.Done, p.Total)
+				fmt.Fprintf(e.Bare, "\rImporting: %d of %d transcripts ", p.Done, p.Total)
 			}
 		}
 		defer fmt.Fprintln(e.Err)

@@ -46,7 +46,8 @@ func (q quiet) Error() string { return fmt.Sprintf("exit %d", int(q)) }
 
 // Run carries out a command line and returns the exit code.
 func Run(ctx context.Context, p Program, args []string) int {
-	env := &Env{Program: p}
+	env := &Env{Program: p, Bare: p.Err}
+	env.Out, env.Err = plain{p.Out}, plain{p.Err}
 	root := env.root()
 	root.SetArgs(args)
 	root.SetOut(p.Out)

@@ -101,12 +101,6 @@ func (e *Env) scanFile(ctx context.Context, agent core.Agent, file string) (scan
 	if err != nil {
 		return scanned{}, fmt.Errorf("scan: %w", err)
 	}
-	// Opening a pipe that nobody writes to would wait for ever.
-	if info, err := os.Stat(path); err != nil {
-		return scanned{}, fmt.Errorf("scan: %w", err)
-	} else if !info.Mode().IsRegular() {
-		return scanned{}, fmt.Errorf("scan %q: not a regular file", path)
-	}
 	out := scanned{Path: file, Kind: string(core.ClassNone), Bytes: f.Size}
 	a, err := e.adapterOf(agent, path)
 	if err != nil || a == nil {

@@ -62,7 +62,7 @@ SESSION is the agent's id or Tower's, its first characters, or the exact title.`
 func (e *Env) printDetail(d *core.Detail, running bool) {
 	w := e.Out
 	fact := func(name, value string) {
-		if value == "" {
+		if value = clean(value, 1000); value == "" {
 			value = "-"
 		}
 		fmt.Fprintf(w, "%-13s %s\n", name, value)

@@ -66,11 +66,11 @@ func (e *Env) printStatus(p picture) {
 	}
 	for _, l := range p.Health.Loops {
 		if l.Error != "" {
-			fmt.Fprintf(w, "Sick: %s since %s: %s\n", l.Name, e.clock(l.Since), firstLine(l.Error))
+			fmt.Fprintf(w, "Sick: %s since %s: %s\n", l.Name, e.clock(l.Since), clean(firstLine(l.Error), 400))
 		}
 	}
 	for _, x := range p.Health.Problems {
-		fmt.Fprintf(w, "Problem: %s\n", x.Text)
+		fmt.Fprintf(w, "Problem: %s\n", clean(x.Text, 2000))
 	}
 	if p.Health.DiskBuild != "" {
 		fmt.Fprintln(w, "The program on disk is another build than the one running: tower restart")

@@ -41,6 +41,9 @@ func serve(ctx context.Context, env *cli.Env, icon bool, first mainThread) error
 	}
 	again, err := (&app{env: env, icon: icon, first: first}).run(ctx)
 	unlock()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // told to end before it was up
+	}
 	if err == nil && again {
 		err = execAnew()
 	}
@@ -57,10 +60,16 @@ func second(ctx context.Context, env *cli.Env, icon bool) error {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
 		said, err := env.OpenPage(ctx, "/")
-		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
-			if err == nil {
-				fmt.Fprintln(env.Out, "Tower runs already. "+said)
-			}
+		var refused *core.Refusal
+		switch {
+		case err == nil:
+			fmt.Fprintln(env.Out, "Tower runs already. "+said)
+			return nil
+		case errors.As(err, &refused):
+			// Without a display: what was asked for runs all the same.
+			fmt.Fprintln(env.Out, "Tower runs already. "+refused.Error())
+			return nil
+		case time.Now().After(deadline) || ctx.Err() != nil:
 			return err
 		}
 		select {

@@ -125,6 +125,24 @@ func TestForeignWordsAreBounded(t *testing.T) {
 	})
 }
 
+// Who changed a session and looks at once sees the change, also while an import moves everything.
+func TestAChangeIsSeenAtOnce(t *testing.T) {
+	inBubble(t, func(w *world) {
+		p := w.proc(100)
+		w.hook("start", p, say(a))
+		w.pass(6 * time.Second)
+		w.e.health.setProgress(core.Progress{Running: true})
+		for _, name := range []string{"one", "two", "three"} {
+			if _, err := w.e.Do(context.Background(), core.Command{Kind: core.CommandRename, Session: core.NewSessionID(adaptertest.FakeName, a), Text: name}); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.row(a).Name; got != name {
+				t.Errorf("renamed to %q, the next look says %q", name, got)
+			}
+		}
+	})
+}
+
 // poison decodes an event that the reducer cannot take.
 type poison struct{ *adaptertest.Fake }
 

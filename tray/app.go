@@ -132,6 +132,7 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 	g.Go(func() error { return a.popups(ctx) })
 	g.Go(func() error { return a.watchRules(ctx) })
 	g.Go(func() error { return a.progress(ctx) })
+	g.Go(func() error { return a.keepHome(ctx) })
 	if a.icon {
 		g.Go(func() error { return a.tray(ctx, stop) })
 	}
@@ -139,7 +140,7 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 		stop()
 		return false, errors.Join(err, g.Wait())
 	}
-	defer os.Remove(a.env.Home.Endpoint())
+	defer a.leave()
 	a.log.Info("tower is up", "version", a.env.Version, "build", o.Build, "url", url, "mode", a.env.Config.Mode, "pid", os.Getpid())
 	fmt.Fprintf(a.env.Err, "tower: the page is at %s; tower url --ticket signs a browser in\n", url)
 	err = g.Wait()
@@ -148,6 +149,34 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 		err = nil
 	}
 	return a.restart.Load(), err
+}
+
+// leave removes what says where this tower answers, unless it is another's by now.
+func (a *app) leave() {
+	if !a.env.Lost() {
+		os.Remove(a.env.Home.Endpoint())
+		os.Remove(a.env.Home.Socket())
+	}
+}
+
+// homeEvery is how often a tower looks whether its home is still its own.
+const homeEvery = 5 * time.Second
+
+// keepHome ends the tower when the home belongs to another one: a person removed the folder and began
+// anew, and two would answer for one home.
+func (a *app) keepHome(ctx context.Context) error {
+	t := time.NewTicker(homeEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			if a.env.Lost() {
+				return fmt.Errorf("%s was removed and made anew while this tower ran: it ends", a.env.Home.Data)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // prepare puts the hook program and what it needs in place. Failing at it costs hooks, not the tower.
@@ -254,6 +283,9 @@ func listenSocket(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("listen on socket: %w", err)
+	}
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false) // by then the path may be another tower's
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		l.Close()

@@ -316,9 +316,6 @@ func (e *Engine) commit(ctx context.Context) error {
 	if e.pending.Empty() {
 		return nil
 	}
-	if err := ctx.Err(); err != nil {
-		return err // the last commit before the end is one without a limit
-	}
 	done, err := e.db.Apply(ctx, e.pending)
 	if e.health.tick("ledger", err, e.log) {
 		e.dirty = true

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ func (e *Engine) watchOnce(ctx context.Context) error {
 	defer w.Close()
 	inbox := e.o.Home.Inbox()
 	if err := w.Add(inbox); err != nil {
-		return err
+		return fmt.Errorf("watch %q: %w", inbox, err)
 	}
 	e.watchRecords(w)
 	e.health.tick("watch", nil, e.log)
@@ -113,7 +114,7 @@ func (e *Engine) watchOnce(ctx context.Context) error {
 		case <-again.C:
 			// A hook makes an inbox that somebody removed, and its watch went with it.
 			if err := w.Add(inbox); err != nil {
-				return err
+				return fmt.Errorf("watch %q: %w", inbox, err)
 			}
 			e.watchRecords(w)
 		case <-ctx.Done():

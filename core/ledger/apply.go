@@ -37,6 +37,9 @@ func (d *DB) Apply(ctx context.Context, w core.Writes) (Applied, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := d.here(); err != nil {
+		return Applied{}, d.wrap("write", err)
+	}
 	applied, err := d.apply(w)
 	if err != nil {
 		return Applied{}, d.wrap("write", err)

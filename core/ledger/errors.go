@@ -13,6 +13,7 @@ var (
 	ErrFull     = errors.New("the disk is full")
 	ErrReadOnly = errors.New("it cannot be written")
 	ErrCorrupt  = errors.New("the file is damaged or no SQLite database; it was left as it is")
+	ErrGone     = errors.New("it was removed or replaced while it was open: put it back, or begin anew with: tower restart")
 	ErrForeign  = errors.New("the file is a database of another program")
 	// ErrInvalid is the answer to a write that contradicts itself or what is kept. To send it again
 	// unchanged is in vain, unlike after any of the others.

@@ -33,7 +33,8 @@ const (
 // transaction outlives a call.
 type DB struct {
 	path   string
-	write  *sql.DB // nil when opened for reading only
+	file   fs.FileInfo // the file at path when it was opened for writing
+	write  *sql.DB     // nil when opened for reading only
 	read   *sql.DB
 	mu     sync.Mutex // held over each write: the statements' buffers are shared
 	stmts  map[string]*sql.Stmt
@@ -67,8 +68,21 @@ func open(ctx context.Context, path, backupDir string, busy time.Duration) (*DB,
 	if err := d.setUp(ctx, backupDir); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	if d.file, err = os.Stat(path); err != nil {
+		return nil, errors.Join(d.wrap("open", err), d.Close())
+	}
 	d.read = openReaders(uri(path, "ro", busy))
 	return d, nil
+}
+
+// here tells whether path still names the file that is open. SQLite would go on writing into one that
+// was removed, and all of that would be gone with the process.
+func (d *DB) here() error {
+	now, err := os.Stat(d.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, d.file) {
+		return ErrGone
+	}
+	return nil
 }
 
 func newWriter(path string, busy time.Duration) *DB {

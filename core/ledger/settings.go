@@ -16,6 +16,9 @@ func (d *DB) SetSetting(ctx context.Context, key, value string) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := d.here(); err != nil {
+		return d.wrap("write", err)
+	}
 	_, err := d.write.ExecContext(ctx, `INSERT INTO settings (key, value, changed_at) VALUES (?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET value = excluded.value, changed_at = excluded.changed_at
 		WHERE settings.value <> excluded.value`, key, value, now().String())

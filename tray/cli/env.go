@@ -35,6 +35,7 @@ type Env struct {
 	Adapters []core.Adapter
 	opened   bool
 	zone     *time.Location // of everything a person reads
+	lock     os.FileInfo    // of the home, once taken
 }
 
 // Open finds the home and reads the settings. Every command that touches Tower's files begins with it.

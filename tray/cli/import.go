@@ -107,7 +107,18 @@ func (e *Env) TakeHome() (func(), error) {
 	if !ok {
 		return nil, ErrHeld
 	}
+	if e.lock, err = os.Stat(e.Home.Lock()); err != nil {
+		l.Unlock()
+		return nil, fmt.Errorf("lock %q: %w", e.Home.Lock(), err)
+	}
 	return func() { l.Unlock() }, nil
+}
+
+// Lost tells whether the home that was taken is another's by now: its folder was removed and made anew,
+// and the lock in it is not ours.
+func (e *Env) Lost() bool {
+	now, err := os.Stat(e.Home.Lock())
+	return err == nil && !os.SameFile(now, e.lock)
 }
 
 // ErrHeld says that another process holds the home's lock.

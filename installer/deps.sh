@@ -58,19 +58,19 @@ pick() {
 
 required='' optional='' packages='' notes=''
 
-# need WORD PACKAGES: required
-need() { required="$required $1" packages="$packages $2"; }
+# need WHAT PACKAGES: required
+need() { required="${required:+$required, }$1" packages="$packages $2"; }
 
-# want WORD PACKAGES WHAT-IS-LEFT-OUT: optional
+# want WHAT PACKAGES WHAT-IS-LEFT-OUT: optional
 want() {
-	optional="$optional $1" packages="$packages $2"
+	optional="${optional:+$optional, }$1" packages="$packages $2"
 	notes="${notes}optional: $1 is missing, so $3 is left out
 "
 }
 
 look() {
 	required='' optional='' packages='' notes=''
-	have_cc || need 'a-C-compiler' "$(pick 'gcc libc6-dev' 'gcc glibc-devel' 'gcc musl-dev' '')"
+	have_cc || need 'a C compiler' "$(pick 'gcc libc6-dev' 'gcc glibc-devel' 'gcc musl-dev' '')"
 	[ "$goal" != run ] || return 0
 
 	# The end-to-end gate is about these very programs; the tests can do without.
@@ -82,6 +82,7 @@ look() {
 		have dbus-daemon || $ask dbus-daemon "$(pick dbus-daemon dbus-daemon dbus '')" 'the tray on a private session bus'
 		have gdbus || want gdbus "$(pick libglib2.0-bin glib2 glib '')" 'looking at the bus from outside'
 	fi
+	have git || want git git 'what looks into repositories'
 	have python3 || $ask python3 "$(pick python3 python3 python3 python)" 'the made transcript corpus'
 	have_browser || want chromium "$(pick chromium chromium chromium '--cask chromium')" 'the page in a browser'
 	[ "$goal" = e2e ] || return 0
@@ -110,21 +111,25 @@ apt() {
 	} </dev/null >&2
 }
 
+# Where there is no sudo, the one command is for whoever is root here.
+sudo='' by=''
+if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
+	if have sudo; then sudo='sudo '; else by=' (as root)'; fi
+fi
 command=''
 case $manager in
-apt-get) command="apt-get install --no-install-recommends$packages" ;;
-dnf) command="dnf install$packages" ;;
-apk) command="apk add$packages" ;;
+apt-get) command="${sudo}apt-get update && ${sudo}apt-get install --no-install-recommends$packages" ;;
+dnf) command="${sudo}dnf install$packages" ;;
+apk) command="${sudo}apk add$packages" ;;
 brew) command="brew install$packages" ;;
 esac
-[ "$system" != Darwin ] || [ -n "$(echo "$packages" | tr -d ' ')" ] || command='xcode-select --install'
-[ "$manager" = brew ] || [ "$(id -u)" = 0 ] || command="sudo $command"
+[ "$system" != Darwin ] || [ -n "$(echo "$packages" | tr -d ' ')" ] || command='xcode-select --install' sudo='' by=''
 
 if [ "$manager" = apt-get ] && [ "$(id -u)" = 0 ]; then
 	apt ''
 	look
 elif [ "$manager" = apt-get ] && [ -z "${CI:-}" ] && [ -t 0 ] && [ -t 2 ] && have sudo; then
-	printf 'missing:%s%s\nrun: %s ? [y/N] ' "$required" "$optional" "$command" >&2
+	printf 'missing: %s\nrun: %s ? [y/N] ' "$required${required:+${optional:+, }}$optional" "$command" >&2
 	read -r answer
 	case $answer in
 	[yY]*)
@@ -136,9 +141,9 @@ fi
 
 printf '%s' "$notes"
 if [ -n "$required" ]; then
-	echo "required:$required missing" >&2
-	[ "$manager" = none ] || echo "install with: $command" >&2
+	echo "required: $required missing" >&2
+	[ "$manager" = none ] || echo "install with$by: $command" >&2
 	exit 1
 fi
-[ -z "$optional" ] || [ "$manager" = none ] || echo "to have it all: $command"
+[ -z "$optional" ] || [ "$manager" = none ] || echo "to have it all$by: $command"
 exit 0

@@ -70,6 +70,10 @@ note (goes on without it) or bad.`,
 func (e *Env) examine(ctx context.Context) []check {
 	var list []check
 	add := func(id, state, text, fix string) { list = append(list, check{id, state, text, fix}) }
+	if _, err := home.Resolve(e.Getenv, runtime.GOOS); err != nil {
+		add("place", "bad", err.Error(), "Mend that variable where it is set.")
+		return list
+	}
 	if err := e.Open(); err != nil {
 		add("settings", "bad", err.Error(), "Mend that line; see installer/README.md for every key.")
 		return list
@@ -77,7 +81,7 @@ func (e *Env) examine(ctx context.Context) []check {
 	add("settings", "ok", "config and agents are understood ("+e.Home.ConfigFile()+")", "")
 	var refused *core.Refusal
 	if err := home.CheckPlace(e.Home); errors.As(err, &refused) {
-		add("place", "bad", refused.What+" "+refused.Why, refused.Hint)
+		add("place", "bad", refused.Why, refused.Hint)
 		return list
 	} else if err != nil {
 		add("place", "bad", err.Error(), "Choose another folder with TOWER_HOME.")
@@ -100,10 +104,10 @@ func (e *Env) examine(ctx context.Context) []check {
 	default:
 		add("running", "bad", "a tower runs but does not answer: "+err.Error(), "tower restart; its log: "+e.Home.Log())
 	}
-	if s == nil {
-		return list
+	e.examineAgents(s, add)
+	if s != nil {
+		e.examineHealth(s, add)
 	}
-	e.examineSnapshot(s, add)
 	return list
 }
 
@@ -166,9 +170,17 @@ func (e *Env) examineLedger(ctx context.Context, add func(id, state, text, fix s
 	return s
 }
 
-func (e *Env) examineSnapshot(s *core.Snapshot, add func(id, state, text, fix string)) {
+// examineAgents looks itself: the tower's own look may be older than the hooks that were just installed.
+func (e *Env) examineAgents(s *core.Snapshot, add func(id, state, text, fix string)) {
+	counts := map[core.Agent]core.Counts{}
+	if s != nil {
+		for _, a := range s.Agents {
+			counts[a.Agent] = a.Counts
+		}
+	}
 	installed := 0
-	for _, a := range s.Agents {
+	for _, x := range e.Adapters {
+		a := engine.AgentState(x, e.Getenv("PATH"), e.Home.HookBinary())
 		if !a.Installed {
 			add(string(a.Agent), "note", a.Display+" is not installed: "+a.Why, a.Install)
 			continue
@@ -176,16 +188,28 @@ func (e *Env) examineSnapshot(s *core.Snapshot, add func(id, state, text, fix st
 		installed++
 		switch a.Hooks.State {
 		case core.HooksInstalled:
-			add(string(a.Agent), "ok", fmt.Sprintf("%s: %d sessions; hooks installed", a.Display, a.Counts.Visible), "")
+			add(string(a.Agent), "ok", fmt.Sprintf("%s: %s; hooks installed", a.Display, some(counts[a.Agent].Visible, "session")), "")
 		case core.HooksUnreadable:
 			add(string(a.Agent), "bad", a.Display+": hooks unreadable. "+a.Hooks.Reason, "Mend that file; Tower does not touch what it cannot understand.")
+		case core.HooksNeedTrust:
+			add(string(a.Agent), "note", a.Display+": "+hooksWord(a.Hooks.State), a.Hooks.Reason)
 		default:
-			add(string(a.Agent), "note", fmt.Sprintf("%s: hooks %s. %s", a.Display, a.Hooks.State, a.Hooks.Reason), "tower hooks install "+string(a.Agent))
+			text, fix := a.Display+": "+hooksWord(a.Hooks.State), "tower hooks install "+string(a.Agent)
+			if a.Hooks.Reason != "" {
+				text += ". " + a.Hooks.Reason
+			}
+			if _, ok := x.(core.HookInstaller); !ok {
+				fix = ""
+			}
+			add(string(a.Agent), "note", text, fix)
 		}
 	}
 	if installed == 0 {
 		add("agents", "note", "no agent is installed", "Install one of them; the hints are above.")
 	}
+}
+
+func (e *Env) examineHealth(s *core.Snapshot, add func(id, state, text, fix string)) {
 	for _, l := range s.Health.Loops {
 		switch {
 		case l.Error != "":

@@ -52,7 +52,7 @@ func (e *Env) printStatus(p picture) {
 	for _, a := range p.Agents {
 		if a.Installed {
 			installed++
-			fmt.Fprintf(w, "%-12s %d sessions, %d live; hooks %s\n", a.Display, a.Counts.Visible, a.Counts.Live, a.Hooks.State)
+			fmt.Fprintf(w, "%-12s %s, %d live; %s\n", a.Display, some(a.Counts.Visible, "session"), a.Counts.Live, hooksWord(a.Hooks.State))
 			if a.Hooks.State == core.HooksNotInstalled {
 				e.hint(fmt.Sprintf("tower hooks install %s   tells Tower of starts and questions the moment they happen", a.Agent))
 			}

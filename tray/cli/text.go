@@ -140,6 +140,14 @@ func (e *Env) clock(i core.Instant) string {
 	return t.Format("2006-01-02 15:04")
 }
 
+// hooksWord says how an agent's hooks stand.
+func hooksWord(s core.HookState) string {
+	if s == core.HooksNeedTrust {
+		return "hooks need trust"
+	}
+	return "hooks " + string(s)
+}
+
 // some counts things in words: 1 argument, 2 arguments.
 func some(n int, thing string) string {
 	if n == 1 {

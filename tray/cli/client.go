@@ -42,6 +42,9 @@ func (e *Env) endpoint() (Endpoint, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, errNotRunning
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return p, hinted{fmt.Errorf("this home belongs to another user: %w", err), "Set HOME to your own, or TOWER_HOME to a folder of yours."}
+	}
 	if err != nil {
 		return p, fmt.Errorf("read endpoint: %w", err)
 	}

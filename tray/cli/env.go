@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/user"
 	"runtime"
 	"strings"
 	"time"
@@ -48,13 +49,13 @@ func (e *Env) Open() error {
 		return err
 	}
 	e.Home = h
-	user, err := os.UserHomeDir()
+	folder, err := userHome()
 	if err != nil {
-		return fmt.Errorf("find home folder: %w", err)
+		return err
 	}
 	e.Config, e.Origins, err = config.Load(config.Options{
 		ConfigFile: h.ConfigFile(), AgentsFile: h.AgentsFile(), Agents: adapters.Defaults,
-		Getenv: e.Getenv, UserHome: user, Data: h.Data, Temp: os.TempDir(),
+		Getenv: e.Getenv, UserHome: folder, Data: h.Data, Temp: os.TempDir(),
 	})
 	if err != nil {
 		return err
@@ -68,6 +69,19 @@ func (e *Env) Open() error {
 	e.Adapters = adapters.All(e.Config.Agents)
 	e.opened = true
 	return nil
+}
+
+// userHome returns the folder below which the agents keep their records. They find it without HOME,
+// too: so does Tower, which TOWER_HOME has told where its own files lie.
+func userHome() (string, error) {
+	dir, err := os.UserHomeDir()
+	if err == nil {
+		return dir, nil
+	}
+	if u, no := user.Current(); no == nil && u.HomeDir != "" {
+		return u.HomeDir, nil
+	}
+	return "", fmt.Errorf("nothing tells which folder is yours: %w", err)
 }
 
 // EngineOptions are the options of an engine over this home.

@@ -28,16 +28,18 @@ A hook is one entry for each event in the agent's own settings; it runs a small
 program that writes one file and never gets in the agent's way. Entries of
 others are left as they are, and a copy of the file is kept. Status works without
 hooks too, from the agents' own records, but questions and ends show later.`,
-		Args: args(1, 1),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			return usageError{errors.New("say what: install, status, uninstall or canary")}
 		},
 	}
-	c.AddCommand(
-		e.hooksEach("install [AGENT...]", "Add the hook entries (of every installed agent when none is named)", (*installer.Hooks).Install),
-		e.hooksEach("uninstall [AGENT...]", "Take the hook entries away, to the byte", (*installer.Hooks).Uninstall),
-		e.hooksStatus(), e.hooksCanary(),
-	)
+	install := e.hooksEach("install [AGENT...]", "Add the hook entries", (*installer.Hooks).Install)
+	install.Long = `Add the hook entries, of every installed agent when none is named. What is there
+already is left as it is. Claude Code runs them at once; Codex asks you at its
+next start whether to trust them. See whether they arrive with: tower hooks canary`
+	uninstall := e.hooksEach("uninstall [AGENT...]", "Take the hook entries away, to the byte", (*installer.Hooks).Uninstall)
+	uninstall.Long = `Take the hook entries away, of every agent when none is named. A file that nobody
+changed since is then byte for byte what it was; one that held nothing else goes.`
+	c.AddCommand(install, uninstall, e.hooksStatus(), e.hooksCanary())
 	return c
 }
 
@@ -71,6 +73,9 @@ func (e *Env) chosen(names []string) ([]core.Agent, error) {
 // placeHook puts the hook program where the entries name it, so that hooks can be installed before
 // the tower first runs.
 func (e *Env) placeHook() error {
+	if err := e.checkPlace(); err != nil {
+		return err
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
@@ -140,7 +145,7 @@ func (e *Env) hooksEach(use, short string, do func(*installer.Hooks, core.Agent)
 
 func (e *Env) hooksStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status [AGENT...]", Short: "Say how the hook entries stand", Args: args(0, -1),
+		Use: "status [AGENT...]", Short: "Say how the hook entries stand", Long: "Say how the hook entries stand: of every agent when none is named.", Args: args(0, -1),
 		RunE: func(c *cobra.Command, names []string) error {
 			if err := e.Open(); err != nil {
 				return err

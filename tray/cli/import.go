@@ -88,12 +88,7 @@ func (e *Env) runImport(ctx context.Context, full bool) (core.ImportResult, erro
 // TakeHome makes the home's folders and takes its lock, so that one process writes the ledger. The
 // lock is released by the function returned, or by the end of the process.
 func (e *Env) TakeHome() (func(), error) {
-	if err := home.CheckPlace(e.Home); err != nil {
-		var refused *core.Refusal
-		if errors.As(err, &refused) {
-			// Nothing a person asked for is refused here: the program cannot work in this place.
-			err = hinted{errors.New(refused.What + " " + refused.Why), refused.Hint}
-		}
+	if err := e.checkPlace(); err != nil {
 		return nil, err
 	}
 	if err := e.Home.Make(); err != nil {
@@ -119,6 +114,17 @@ func (e *Env) TakeHome() (func(), error) {
 func (e *Env) Lost() bool {
 	now, err := os.Stat(e.Home.Lock())
 	return err == nil && !os.SameFile(now, e.lock)
+}
+
+// checkPlace tells, before any file is written, when the home's place cannot keep a ledger safe.
+func (e *Env) checkPlace() error {
+	err := home.CheckPlace(e.Home)
+	var refused *core.Refusal
+	if errors.As(err, &refused) {
+		// Nothing a person asked for is refused here: the program cannot work in this place.
+		err = hinted{errors.New(refused.Why), refused.Hint}
+	}
+	return err
 }
 
 // ErrHeld says that another process holds the home's lock.

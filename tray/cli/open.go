@@ -81,7 +81,7 @@ func (e *Env) OpenPage(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	if err := browse(ctx, page); err != nil {
-		return "", &core.Refusal{What: "No window opened.", Why: err.Error() + ".", Hint: "Open this in a browser within 30 seconds: " + page}
+		return "", &core.Refusal{What: "No window opened:", Why: err.Error() + ".", Hint: "Open this in a browser within 30 seconds: " + page}
 	}
 	return "Its page is open in the browser.", nil
 }

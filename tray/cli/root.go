@@ -52,11 +52,16 @@ func Run(ctx context.Context, p Program, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	return env.exit(root.ExecuteContext(ctx))
+	c, err := root.ExecuteContextC(ctx)
+	see := "tower help"
+	if c.HasParent() && c.Name() != "help" {
+		see = c.CommandPath() + " --help"
+	}
+	return env.exit(err, see)
 }
 
-// exit tells an error and chooses the code.
-func (e *Env) exit(err error) int {
+// exit tells an error and chooses the code; see is where a command line is explained.
+func (e *Env) exit(err error, see string) int {
 	var refused *core.Refusal
 	var used usageError
 	var q quiet
@@ -75,7 +80,7 @@ func (e *Env) exit(err error) int {
 		return ExitNotRunning
 	case errors.As(err, &used) || strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "unknown flag") || strings.HasPrefix(err.Error(), "unknown shorthand"):
 		fmt.Fprintf(e.Err, "tower: %v\n", err)
-		e.hint("see: tower help")
+		e.hint("see: " + see)
 		return ExitUsage
 	case errors.Is(err, context.Canceled):
 		return ExitError
@@ -111,7 +116,10 @@ func (e *Env) root() *cobra.Command {
 what runs, what waits for you, and everything that ran before.
 
 Without a command it starts the tower with its icon in the menu bar, or opens
-the window of the one that runs already.`,
+the window of the one that runs already.
+
+TOWER_HOME=/some/folder keeps data and settings there. Exit codes: 0 done,
+1 error, 2 not understood, 3 refused, 4 no tower runs.`,
 		Args:          noArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -131,6 +139,7 @@ the window of the one that runs already.`,
 	add("change", e.rename(), e.describe(), e.tag(), e.hide(), e.unhide())
 	add("run", e.serve(), e.stop(), e.restart(), e.url(), e.password(), e.token())
 	add("set", e.importCommand(), e.hooks(), e.doctor(), e.versionCommand())
+	e.finish(c)
 	return c
 }
 

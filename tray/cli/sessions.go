@@ -81,7 +81,11 @@ func empty(p picture, all bool) string {
 	if p.Counts.All == 0 {
 		return "No session is known yet. Start an agent in any terminal: it appears within 5 seconds."
 	}
-	if !all && p.Counts.Hidden > 0 {
+	switch {
+	case all || p.Counts.Hidden == 0:
+	case p.Counts.Hidden == 1:
+		return "No session fits. 1 is hidden: --all shows it."
+	default:
 		return fmt.Sprintf("No session fits. %d are hidden: --all shows them.", p.Counts.Hidden)
 	}
 	return "No session fits."

@@ -190,7 +190,7 @@ func TestExit(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		e := &Env{Program: Program{Err: &out}}
-		if got := e.exit(c.err); got != c.code || out.String() != c.stderr {
+		if got := e.exit(c.err, "tower help"); got != c.code || out.String() != c.stderr {
 			t.Errorf("exit(%v) = %d and %q, want %d and %q", c.err, got, out.String(), c.code, c.stderr)
 		}
 	}

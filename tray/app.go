@@ -250,6 +250,9 @@ func (a *app) tray(ctx context.Context, stop func()) error {
 			a.restart.Store(true)
 			stop()
 		},
+		OnHidden: func(why string) {
+			fmt.Fprintf(a.env.Err, "tower: no icon yet: %s; the page and the command line do without\n", why)
+		},
 		OnBusLost: func() { a.log.Warn("session bus is gone, and the icon with it") },
 		Main:      a.first,
 		Log:       a.log,

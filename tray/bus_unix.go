@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,9 +50,10 @@ func busAddress() (string, error) {
 	return "unix:path=" + dbus.EscapeBusAddressValue(path), nil
 }
 
-// awaitBus waits until a session bus answers. It leaves the address in the environment, where the
-// libraries look first and, finding none, would run dbus-launch. The only error is that of ctx.
-func awaitBus(ctx context.Context, log *slog.Logger) (*bus, error) {
+// awaitBus waits until a session bus answers, and tells once when none does at first. It leaves the
+// address in the environment, where the libraries look first and, finding none, would run dbus-launch.
+// The only error is that of ctx.
+func awaitBus(ctx context.Context, tell func(error)) (*bus, error) {
 	told := false
 	for wait := busMinWait; ; wait = min(2*wait, busMaxWait) {
 		address, err := busAddress()
@@ -71,7 +71,7 @@ func awaitBus(ctx context.Context, log *slog.Logger) (*bus, error) {
 			return nil, ctx.Err()
 		}
 		if !told {
-			log.Info("no icon yet: no session bus answers", "error", err)
+			tell(err)
 			told = true
 		}
 		timer := time.NewTimer(wait)
@@ -153,15 +153,27 @@ func (b *bus) connected(ctx context.Context, nudge func()) bool {
 	}
 }
 
+// hosted tells whether the desktop has a place for icons. A bus that does not say is given the benefit
+// of the doubt.
+func (b *bus) hosted(ctx context.Context) bool {
+	ctx, stop := context.WithTimeout(ctx, dialTimeout)
+	defer stop()
+	var has bool
+	asked := b.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, watcherName)
+	return asked.Store(&has) != nil || has
+}
+
+// watcherName is that of whoever keeps the list of icons on a desktop.
+const watcherName = "org.kde.StatusNotifierWatcher"
+
 // watchHosts wakes host whenever a place for icons appears, until ctx or the bus ends.
 func (b *bus) watchHosts(ctx context.Context) {
 	signals := make(chan *dbus.Signal, 16)
 	b.conn.Signal(signals)
 	defer b.conn.RemoveSignal(signals)
-	const watcher = "org.kde.StatusNotifierWatcher"
 	for _, match := range [][]dbus.MatchOption{
-		{dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcher)},
-		{dbus.WithMatchSender(watcher), dbus.WithMatchMember("StatusNotifierHostRegistered")},
+		{dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcherName)},
+		{dbus.WithMatchSender(watcherName), dbus.WithMatchMember("StatusNotifierHostRegistered")},
 	} {
 		if b.conn.AddMatchSignalContext(ctx, match...) != nil {
 			return

@@ -58,7 +58,7 @@ func (t *systrayTray) Run(ctx context.Context) error {
 	}
 	restore := redirectLibraryLog(t.Log)
 	defer restore()
-	b, err := awaitBus(ctx, t.Log)
+	b, err := awaitBus(ctx, func(err error) { t.hidden("no session bus answers", "there is no desktop session here", err) })
 	if err != nil {
 		return nil // ctx ended first
 	}
@@ -80,6 +80,11 @@ func (t *systrayTray) Run(ctx context.Context) error {
 		defer close(owner)
 		var hosts sync.WaitGroup
 		hosts.Go(func() { b.watchHosts(ctx) })
+		hosts.Go(func() {
+			if !b.hosted(ctx) && ctx.Err() == nil {
+				t.hidden("the desktop has no place for icons", "this desktop has no place for icons (GNOME has one with the AppIndicator extension)", nil)
+			}
+		})
 		t.own(ctx, b, &actions)
 		hosts.Wait()
 	}()
@@ -178,7 +183,7 @@ func (t *systrayTray) afterLoss(ctx context.Context, b *bus) error {
 	}
 	t.Log.Info("the session bus is gone, and the icon with it")
 	call(t.OnBusLost)
-	again, err := awaitBus(ctx, t.Log)
+	again, err := awaitBus(ctx, func(err error) { t.Log.Info("no icon yet: no session bus answers", "error", err) })
 	if err != nil {
 		return nil
 	}
@@ -198,6 +203,17 @@ func (t *systrayTray) press(ctx context.Context, id string, actions *errgroup.Gr
 	}
 	if !actions.TryGo(func() error { t.Act(ctx, a); return nil }) {
 		t.Log.Warn("a click was dropped, too many are being acted upon", "item", id)
+	}
+}
+
+// hidden tells the log, and the person in other words, why there is no icon to be seen yet.
+func (t *systrayTray) hidden(why, plain string, err error) {
+	if err != nil {
+		why += ": " + err.Error()
+	}
+	t.Log.Info("no icon yet: " + why)
+	if t.OnHidden != nil {
+		t.OnHidden(plain)
 	}
 }
 

@@ -31,6 +31,9 @@ type trayConfig struct {
 	// OnBusBack only executing the program anew brings it back. All may be nil and have to return at once.
 	OnUp, OnBusLost, OnBusBack func()
 
+	// OnHidden says, once for each reason, why nobody can see an icon yet. It may be nil.
+	OnHidden func(why string)
+
 	// Main runs functions on the program's first goroutine. Only macOS needs it.
 	Main mainThread
 

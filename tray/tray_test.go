@@ -145,7 +145,10 @@ func TestTrayWithoutABus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := startChild(t, append(env, "PATH="+bin+":"+os.Getenv("PATH"))...)
 			c.show(figure{"a", "A", "waiting"})
-			until(t, "it says that there is no bus", func() bool { return strings.Contains(c.errs.String(), "no session bus answers") })
+			until(t, "it says that there is no bus", func() bool {
+				said := c.errs.String()
+				return strings.Contains(said, "no session bus answers") && strings.Contains(said, "hidden: there is no desktop session here\n")
+			})
 			c.end()
 			if _, err := os.Stat(marker); err == nil {
 				t.Error("dbus-launch was run")
@@ -239,6 +242,7 @@ func TestTrayHostComesLate(t *testing.T) {
 	c.hear("up")
 	want := slices.Insert(slices.Clone(idleMenu), 5, "Old · Claude")
 	c.reads(want...)
+	until(t, "it says that nobody shows the icon", func() bool { return strings.Contains(c.errs.String(), "hidden: this desktop has no place for icons") })
 	w := watcher{make(chan string, 10)}
 	if err := c.conn.Export(w, "/StatusNotifierWatcher", "org.kde.StatusNotifierWatcher"); err != nil {
 		t.Fatal(err)

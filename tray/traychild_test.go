@@ -74,6 +74,7 @@ func trayChild() int {
 		OnUp:      func() { say("up") },
 		OnBusLost: func() { say("lost") },
 		OnBusBack: func() { say("back") },
+		OnHidden:  func(why string) { fmt.Fprintln(os.Stderr, "hidden: "+why) },
 		Log:       slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err := tray.Run(ctx); err != nil {

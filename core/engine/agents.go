@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	agentsEvery    = every(30 * time.Second)
+	agentsEvery    = every(5 * time.Second)
 	retentionEvery = every(6 * time.Hour)
 )
 

@@ -147,6 +147,12 @@ func TestForHook(t *testing.T) {
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	h := Home{Config: filepath.Join(dir, "config", "tower"), Data: filepath.Join(dir, "share", "tower"), Runtime: filepath.Join(dir, "run")}
+	if err := (Home{Config: h.Config, Data: h.Data}).Make(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(h.Runtime); err == nil {
+		t.Error("a home without a runtime folder made one")
+	}
 	for range 2 { // the second time everything is there
 		if err := h.Make(); err != nil {
 			t.Fatal(err)

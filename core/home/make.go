@@ -10,7 +10,8 @@ import (
 // Make creates the folders of the home that do not exist yet, each for its owner only. A folder that
 // is already there keeps its mode, because it may be one that a person chose; the runtime folder
 // alone is checked, since it lies where other users can write: one that is a link, belongs to
-// somebody else or is open to others is an error, never repaired. Call CheckPlace first.
+// somebody else or is open to others is an error, never repaired. Without a Runtime none is made. Call
+// CheckPlace first.
 func (h Home) Make() error {
 	dirs := []string{
 		h.Config, h.Rules(), h.Profiles(),
@@ -27,6 +28,9 @@ func (h Home) Make() error {
 		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 			return &fs.PathError{Op: "open", Path: file, Err: errNotRegular}
 		}
+	}
+	if h.Runtime == "" {
+		return nil
 	}
 	return h.makeRuntime()
 }

@@ -87,7 +87,7 @@ func (e *Env) placeHook() error {
 		}
 		return hinted{fmt.Errorf("the hook program is missing: %w", err), "build both programs with: make build"}
 	}
-	if err := e.Home.Make(); err != nil {
+	if err := e.withoutRuntime().Make(); err != nil {
 		return err
 	}
 	if _, err := installer.InstallHookBinary(beside, e.Home.HookBinary()); err != nil {

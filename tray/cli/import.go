@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -38,7 +39,7 @@ tower does it when there is one; otherwise it is done here, into the same ledger
 			if e.JSON {
 				return e.print(r)
 			}
-			fmt.Fprintf(e.Out, "%d transcripts, %d read (%.1f MB), %d rows written, %.1f s\n", r.Sources, r.Opened, float64(r.BytesRead)/1e6, r.RowsWritten, r.Seconds)
+			fmt.Fprintf(e.Out, "%s, %d read (%.1f MB), %s written, %.1f s\n", some(int(r.Sources), "transcript"), r.Opened, float64(r.BytesRead)/1e6, some(int(r.RowsWritten), "row"), r.Seconds)
 			if r.Failed > 0 {
 				fmt.Fprintf(e.Out, "%d could not be read: tower doctor\n", r.Failed)
 			}
@@ -86,12 +87,13 @@ func (e *Env) runImport(ctx context.Context, full bool) (core.ImportResult, erro
 }
 
 // TakeHome makes the home's folders and takes its lock, so that one process writes the ledger. The
-// lock is released by the function returned, or by the end of the process.
+// function returned takes the runtime folder away, unless somebody else's files lie there, and releases
+// the lock; so does, without the former, the end of the process.
 func (e *Env) TakeHome() (func(), error) {
 	if err := e.checkPlace(); err != nil {
 		return nil, err
 	}
-	if err := e.Home.Make(); err != nil {
+	if err := e.withoutRuntime().Make(); err != nil {
 		return nil, err
 	}
 	l := flock.New(e.Home.Lock(), flock.SetPermissions(0o600))
@@ -106,7 +108,24 @@ func (e *Env) TakeHome() (func(), error) {
 		l.Unlock()
 		return nil, fmt.Errorf("lock %q: %w", e.Home.Lock(), err)
 	}
-	return func() { l.Unlock() }, nil
+	// Only now: who held the lock before took the folder along.
+	if err := e.Home.Make(); err != nil {
+		l.Unlock()
+		return nil, err
+	}
+	return func() {
+		if !e.Lost() {
+			os.Remove(filepath.Join(e.Home.Runtime, ticketPage)) // void with the tower that gave it
+			os.Remove(e.Home.Runtime)
+		}
+		l.Unlock()
+	}, nil
+}
+
+func (e *Env) withoutRuntime() home.Home {
+	h := e.Home
+	h.Runtime = ""
+	return h
 }
 
 // Lost tells whether the home that was taken is another's by now: its folder was removed and made anew,

@@ -31,7 +31,9 @@ have_cc() {
 	[ -n "$cc" ] || { have gcc && cc=gcc; } || cc=clang
 	# CC may carry flags, so it is split into words on purpose.
 	# shellcheck disable=SC2086
-	echo '#include <stdlib.h>' | $cc -E -x c - >/dev/null 2>&1
+	$cc -E -x c - >/dev/null 2>&1 <<-C
+		#include <stdlib.h>
+	C
 }
 
 have_browser() {
@@ -70,7 +72,7 @@ want() {
 
 look() {
 	required='' optional='' packages='' notes=''
-	have_cc || need 'a C compiler' "$(pick 'gcc libc6-dev' 'gcc glibc-devel' 'gcc musl-dev' '')"
+	have_cc || need "a C compiler${CC:+ (CC is $CC)}" "$(pick 'gcc libc6-dev' 'gcc glibc-devel' 'gcc musl-dev' '')"
 	[ "$goal" != run ] || return 0
 
 	# The end-to-end gate is about these very programs; the tests can do without.

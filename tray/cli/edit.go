@@ -35,7 +35,8 @@ func (e *Env) change(c *cobra.Command, which, action string, body any) error {
 }
 
 const which = `
-SESSION is the agent's id or Tower's, its first characters, or the exact title.
+SESSION is the agent's id or Tower's, its first characters (4 at least), or the
+exact title.
 Needs a running tower.`
 
 func (e *Env) rename() *cobra.Command {

@@ -9,6 +9,9 @@ import (
 	"tower/core"
 )
 
+// idLeast is how many characters of an id one has to give.
+const idLeast = 4
+
 // find returns the one session a person means: by the agent's id or Tower's, whole or the first
 // characters of it, or by its exact title. Several fits are refused, with their ids.
 func find(rows []core.Row, what string) (core.Row, error) {
@@ -23,7 +26,7 @@ func find(rows []core.Row, what string) (core.Row, error) {
 			return r, nil
 		case r.TitleText != "" && r.TitleText == what:
 			exact = append(exact, r)
-		case len(what) >= 4 && (strings.HasPrefix(string(r.ID), what) || strings.HasPrefix(r.Native, what)):
+		case len(what) >= idLeast && (strings.HasPrefix(string(r.ID), what) || strings.HasPrefix(r.Native, what)):
 			prefix = append(prefix, r)
 		}
 	}
@@ -32,7 +35,11 @@ func find(rows []core.Row, what string) (core.Row, error) {
 	}
 	switch len(exact) {
 	case 0:
-		return core.Row{}, &core.Refusal{What: "Not found.", Why: fmt.Sprintf("No session is called %q or has an id that begins so.", what), Hint: "List them with: tower sessions --all"}
+		why := fmt.Sprintf("No session is called %q or has an id that begins so.", what)
+		if len(what) < idLeast {
+			why = fmt.Sprintf("No session is called %q, and of an id %d characters are needed at least.", what, idLeast)
+		}
+		return core.Row{}, &core.Refusal{What: "Not found.", Why: why, Hint: "List them with: tower sessions --all"}
 	case 1:
 		return exact[0], nil
 	}

@@ -23,7 +23,8 @@ func (e *Env) show() *cobra.Command {
 		Long: `Show everything known of one session: its state and the proof of it, its runs,
 and the sessions it hangs together with.
 
-SESSION is the agent's id or Tower's, its first characters, or the exact title.`,
+SESSION is the agent's id or Tower's, its first characters (4 at least), or the
+exact title.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
 			p, err := e.look(c.Context(), true)

@@ -81,7 +81,7 @@ func (e *Env) printStatus(p picture) {
 func headline(s *core.Snapshot, running bool) string {
 	c := s.Counts
 	if !running {
-		return fmt.Sprintf("%d sessions, %d hidden; what lives is unknown", c.Visible, c.Hidden)
+		return fmt.Sprintf("%s, %d hidden; what lives is unknown", some(c.Visible, "session"), c.Hidden)
 	}
 	var parts []string
 	for _, x := range []struct {

@@ -253,7 +253,7 @@ func (e *Engine) own(ctx context.Context) {
 // while an import moves a thousand facts a second.
 func (e *Engine) gap() time.Duration {
 	if e.health.importing() {
-		return 500 * time.Millisecond
+		return 200 * time.Millisecond
 	}
 	return 40 * time.Millisecond
 }

@@ -148,7 +148,7 @@ func (e *Engine) load(ctx context.Context) error {
 	}
 	e.index = sweep.NewIndex(kept.Fingerprints)
 	e.picture = live.New(e.o.Config.InHarness)
-	e.pending = e.picture.Load(kept.Sessions, kept.Open, kept.Launches, func(path string) int64 {
+	e.pending = e.picture.Load(kept.Sessions, kept.Open, kept.Closed, kept.Launches, func(path string) int64 {
 		return kept.Fingerprints[path].Size
 	})
 	e.settings.values = kept.Settings

@@ -220,6 +220,32 @@ func TestAWholeSessionWithTheTowerDown(t *testing.T) {
 	})
 }
 
+// A session that said goodbye stays ended by its own reason although its process and the record of it
+// are there for some moments more, also when the tower is restarted in between.
+func TestGoodbyeAcrossARestart(t *testing.T) {
+	inBubble(t, func(w *world) {
+		p := w.proc(100)
+		w.hook("start", p, say(a))
+		w.register("p", p, "working", a)
+		w.pass(6 * time.Second)
+		h := say(a)
+		h.Reason = "logout"
+		w.hook("end", p, h)
+		w.pass(3 * time.Second)
+		w.want(a, core.StatusEnded, "logout")
+		w.stop()
+		w.start()
+		w.pass(4 * time.Second)
+		w.want(a, core.StatusEnded, "logout")
+		w.table.Drop(100)
+		w.pass(12 * time.Second)
+		w.want(a, core.StatusEnded, "logout")
+		if runs := w.runs(a); len(runs) != 1 {
+			t.Errorf("runs = %+v, want one", runs)
+		}
+	})
+}
+
 func TestStateSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

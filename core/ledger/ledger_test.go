@@ -102,6 +102,7 @@ func TestRoundTrip(t *testing.T) {
 			{Session: core.NewSessionID("fake", "1"), Proc: core.Process{Boot: "b", PID: 11, Start: 1 << 63}, LaunchToken: "tok",
 				WrapperPID: 10, StartedAt: noon, StartSource: "startup", Shared: true},
 			{Session: core.NewSessionID("fake", "2"), StartedAt: noon},
+			{Session: core.NewSessionID("fake", "2"), Proc: core.Process{Boot: "a", PID: 12, Start: 5}, StartedAt: noon, EndedAt: noon + 9},
 			{Session: core.NewSessionID("fake", "2"), Proc: core.Process{Boot: "b", PID: 12, Start: 5}, StartedAt: noon, EndedAt: noon + 9},
 		},
 		Launches: []core.LaunchRecord{
@@ -126,12 +127,13 @@ func TestRoundTrip(t *testing.T) {
 	d = openAt(t, path)
 
 	l := load(t, d)
-	open := []core.Run{w.Runs[0], w.Runs[1]}
+	open, closed := []core.Run{w.Runs[0], w.Runs[1]}, []core.Run{w.Runs[3]} // not that of the older boot
+	closed[0].ID = 4
 	open[0].ID, open[1].ID = 1, 2
 	light := w.Sources[0]
 	light.Cursor = core.Cursor{Version: 6, Offset: 7}
 	light.Bad, light.Unknown = 0, nil
-	want := Loaded{Sessions: w.Sessions, Open: open, Launches: w.Launches[:1], Settings: map[string]string{"window": "800x600"},
+	want := Loaded{Sessions: w.Sessions, Open: open, Closed: closed, Launches: w.Launches[:1], Settings: map[string]string{"window": "800x600"},
 		Fingerprints: map[string]core.SourceState{light.Path: light}}
 	if diff := cmp.Diff(want, l); diff != "" {
 		t.Errorf("loaded (-want +got):\n%s", diff)

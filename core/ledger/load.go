@@ -12,6 +12,7 @@ import (
 type Loaded struct {
 	Sessions []core.Session // every one, in the order they were first written
 	Open     []core.Run     // runs that have not ended, oldest first
+	Closed   []core.Run     // runs that have, the one that ended last at the end; of the newest boot only
 	Launches []core.LaunchRecord
 	Settings map[string]string
 	// Fingerprints are the sources by path, without the cursor's hashes and state and without the
@@ -29,6 +30,11 @@ func (d *DB) Load(ctx context.Context) (Loaded, error) {
 			return err
 		}
 		if l.Open, err = readRuns(ctx, q, "ended_at IS NULL ORDER BY run_id"); err != nil {
+			return err
+		}
+		// The processes of an older boot are gone for good, and nothing asks for them.
+		const newestBoot = "(SELECT boot_id FROM runs WHERE boot_id IS NOT NULL ORDER BY run_id DESC LIMIT 1)"
+		if l.Closed, err = readRuns(ctx, q, "ended_at IS NOT NULL AND boot_id = "+newestBoot+" ORDER BY ended_at, run_id"); err != nil {
 			return err
 		}
 		if l.Launches, err = openLaunches(ctx, q); err != nil {

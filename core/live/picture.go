@@ -53,7 +53,7 @@ func New(harness func(cwd string) bool) *Picture {
 
 // Load fills an empty Picture with what the ledger kept. The result has to be kept again: sessions
 // whose folder became a harness's, or ceased to be, since they were written.
-func (p *Picture) Load(sessions []core.Session, open []core.Run, launches []core.LaunchRecord, weight func(path string) int64) core.Writes {
+func (p *Picture) Load(sessions []core.Session, open, closed []core.Run, launches []core.LaunchRecord, weight func(path string) int64) core.Writes {
 	var w core.Writes
 	for i := range sessions {
 		s := sessions[i]
@@ -72,6 +72,16 @@ func (p *Picture) Load(sessions []core.Session, open []core.Run, launches []core
 				e.live.Pill = core.PillIdle
 			}
 			p.active[s.ID] = e
+		}
+	}
+	// A process whose session's end was told may be on its way out still: its evidence must not bring the
+	// session back only because the tower was restarted meanwhile.
+	for _, r := range closed {
+		if e := p.entries[r.Session]; e != nil {
+			e.last = r
+			if !r.Shared && r.Proc.Known() {
+				p.drove[r.Proc] = r.Session
+			}
 		}
 	}
 	for _, r := range open {

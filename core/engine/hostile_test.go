@@ -105,6 +105,20 @@ func TestEventsNobodyUnderstands(t *testing.T) {
 	})
 }
 
+// A tower that is told to end in the middle of its first import has nothing to complain of.
+func TestAnOrderlyEndIsNoSickness(t *testing.T) {
+	for i := range 20 {
+		inBubble(t, func(w *world) {
+			w.hook("start", w.proc(100), say(a))
+			time.Sleep(time.Duration(i) * time.Microsecond)
+			w.stop()
+			if strings.Contains(w.log.String(), "sick") {
+				t.Errorf("the log says %s", w.log)
+			}
+		})
+	}
+}
+
 // What faces show of a session is bounded, whatever told it.
 func TestForeignWordsAreBounded(t *testing.T) {
 	inBubble(t, func(w *world) {

@@ -40,7 +40,11 @@ func (e *Engine) sweepAll(ctx context.Context) error {
 // a session ended and in which process it ran, and a transcript that arrived before them would make a
 // finished session of it.
 func (e *Engine) importNow(ctx context.Context, full bool) (core.ImportResult, error) {
-	if e.health.tick("drain", e.drain(ctx), e.log) {
+	undrained := e.drain(ctx)
+	if ctx.Err() != nil {
+		return core.ImportResult{}, context.Cause(ctx) // told to end, which is no sickness
+	}
+	if e.health.tick("drain", undrained, e.log) {
 		wake(e.wakes.faces)
 	}
 	if err := e.reading.take(ctx); err != nil {

@@ -117,6 +117,10 @@ func Load(o Options) (core.Config, Origins, error) {
 
 // readToml merges a file into k and returns its text.
 func readToml(k *koanf.Koanf, file string) ([]byte, error) {
+	// A pipe would be waited for without end.
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{Where: file, What: "it is not an ordinary file"}
+	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || file == "" {
 		return nil, nil

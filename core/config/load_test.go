@@ -119,3 +119,11 @@ func TestPersonsAgentKeepsTheRest(t *testing.T) {
 		t.Errorf("merged agent = %+v", a)
 	}
 }
+
+func TestSettingsThatAreNoFile(t *testing.T) {
+	dir := t.TempDir()
+	_, _, err := Load(Options{ConfigFile: dir, Agents: []byte(agentsToml), Getenv: func(string) string { return "" }, UserHome: "/home/dev", Temp: "/tmp"})
+	if err == nil || !strings.Contains(err.Error(), "not an ordinary file") {
+		t.Errorf("Load of a folder = %v", err)
+	}
+}

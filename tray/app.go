@@ -134,7 +134,7 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 	g.Go(func() error { return a.progress(ctx) })
 	g.Go(func() error { return a.keepHome(ctx) })
 	if a.icon {
-		g.Go(func() error { return a.tray(ctx, stop) })
+		g.Go(func() error { return a.tray(ctx) })
 	}
 	if err := a.announce(url, o.Build); err != nil {
 		stop()
@@ -239,16 +239,15 @@ func (a *app) popups(ctx context.Context) error {
 }
 
 // tray runs the icon. Where none can be shown everything else runs on.
-func (a *app) tray(ctx context.Context, stop func()) error {
+func (a *app) tray(ctx context.Context) error {
 	t := newTray(trayConfig{
 		Snapshot: a.engine.Snapshot,
 		Updates:  a.updates(ctx),
-		Act:      func(ctx context.Context, act menu.Action) { a.act(ctx, act, stop) },
+		Act:      a.act,
 		// The icon cannot be put up twice by one process.
 		OnBusBack: func() {
 			a.log.Info("session bus is back, starting anew for the icon")
-			a.restart.Store(true)
-			stop()
+			a.command(ctx, core.CommandRestart)
 		},
 		OnHidden: func(why string) {
 			fmt.Fprintf(a.env.Err, "tower: no icon yet: %s; the page and the command line do without\n", why)
@@ -263,14 +262,20 @@ func (a *app) tray(ctx context.Context, stop func()) error {
 	return nil
 }
 
+// command sends a command as the tray's, the way every face does.
+func (a *app) command(ctx context.Context, kind core.CommandKind) {
+	if _, err := a.engine.Do(ctx, core.Command{Kind: kind, By: "tray"}); err != nil {
+		a.log.Error("command of the tray not done", "kind", kind, "error", err)
+	}
+}
+
 // act does what a click on the menu asks for.
-func (a *app) act(ctx context.Context, act menu.Action, stop func()) {
+func (a *app) act(ctx context.Context, act menu.Action) {
 	switch act.Do {
 	case menu.DoRestart:
-		a.restart.Store(true)
-		stop()
+		a.command(ctx, core.CommandRestart)
 	case menu.DoQuit:
-		stop()
+		a.command(ctx, core.CommandStop)
 	case menu.DoOpen:
 		if _, err := a.env.OpenPage(ctx, act.Path); err != nil {
 			a.log.Error("page not opened", "path", act.Path, "error", err)

@@ -1,9 +1,6 @@
 package adaptertest
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
 	"slices"
 	"sync"
 
@@ -25,8 +22,8 @@ type RecordedProc struct {
 func (p RecordedProc) hides(what string) bool { return slices.Contains(p.Hidden, what) }
 
 // RecordedTable is a process table made of values, so that an adapter can be asked about processes
-// that never existed on this machine. Its JSON form is {"boot", "procs": [...], "locks": [...]}. It is
-// safe for concurrent use; what a poll reads while a test changes it is one or the other.
+// that never existed on this machine. It is safe for concurrent
+// use; what a poll reads while a test changes it is one or the other.
 type RecordedTable struct {
 	mu    sync.RWMutex
 	boot  string
@@ -41,38 +38,6 @@ func NewTable(boot string, procs ...RecordedProc) *RecordedTable {
 	t := &RecordedTable{boot: boot, procs: map[int]RecordedProc{}}
 	t.Put(procs...)
 	return t
-}
-
-// ReadTable reads a recorded table from a JSON file.
-func ReadTable(path string) (*RecordedTable, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read table: %w", err)
-	}
-	t := NewTable("")
-	if err := json.Unmarshal(b, t); err != nil {
-		return nil, fmt.Errorf("read table %q: %w", path, err)
-	}
-	return t, nil
-}
-
-type tableFile struct {
-	Boot  string         `json:"boot"`
-	Procs []RecordedProc `json:"procs"`
-	Locks []core.Lock    `json:"locks"`
-}
-
-// UnmarshalJSON replaces the table by a recorded one.
-func (t *RecordedTable) UnmarshalJSON(b []byte) error {
-	var f tableFile
-	if err := json.Unmarshal(b, &f); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	t.boot, t.locks, t.procs = f.Boot, f.Locks, map[int]RecordedProc{}
-	t.mu.Unlock()
-	t.Put(f.Procs...)
-	return nil
 }
 
 // Put adds processes or replaces those of the same pid. A process without a state sleeps.

@@ -114,7 +114,7 @@ func TestTrustThroughLinks(t *testing.T) {
 	const hook = "/t/tower-hook"
 	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(real, link); err != nil {
-		t.Skip(err)
+		t.Skipf("this system makes no links: %v", err)
 	}
 	a := New(core.AgentInfo{Agent: Name, Root: link, HookFile: "hooks.json"})
 	content, err := a.InstallHooks(nil, hook)

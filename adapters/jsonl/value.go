@@ -63,15 +63,6 @@ func Int64(val []byte) (int64, bool) {
 	return int64(f), true
 }
 
-// Float returns the value of a number.
-func Float(val []byte) (float64, bool) {
-	if len(val) == 0 || KindOf(val) != KindNumber {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(val), 64)
-	return f, err == nil
-}
-
 // String returns a decoded copy of a string value, always valid UTF-8; ok is false for a value of
 // another kind. What encoding/json would refuse in it (a raw control character, an unknown escape) is
 // kept as it stands: it came from a person's file and refusing it would lose it.

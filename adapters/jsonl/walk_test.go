@@ -138,9 +138,6 @@ func TestValues(t *testing.T) {
 			t.Errorf("Int64(%s) = %d, want none", in, got)
 		}
 	}
-	if f, ok := jsonl.Float([]byte("12.5")); !ok || f != 12.5 {
-		t.Errorf("Float(12.5) = %v, %v", f, ok)
-	}
 	if _, ok := jsonl.String([]byte("1")); ok {
 		t.Error("String of a number is a string")
 	}

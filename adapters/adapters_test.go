@@ -23,6 +23,7 @@ func facts(t *testing.T) map[core.Agent]core.AgentInfo {
 		HookFile                    string `toml:"hook_file"`
 		Instructions, Closeout      string
 		UsageURL                    string `toml:"usage_url"`
+		ResumeAnywhere              bool   `toml:"resume_anywhere"`
 	}
 	if err := toml.NewDecoder(bytes.NewReader(Defaults)).DisallowUnknownFields().Decode(&tables); err != nil {
 		t.Fatal(err)
@@ -33,6 +34,7 @@ func facts(t *testing.T) map[core.Agent]core.AgentInfo {
 			Agent: name, Display: x.Display, Code: x.Code, Tag: x.Tag, Install: x.Install, Exe: x.Exe, Argv: x.Argv,
 			Helpers: x.Helpers, Shared: x.Shared, Root: x.Root, RootEnv: x.RootEnv, Transcripts: x.Transcripts,
 			HookFile: x.HookFile, Instructions: x.Instructions, Closeout: x.Closeout, UsageURL: x.UsageURL,
+			ResumeAnywhere: x.ResumeAnywhere,
 		}
 	}
 	return all

@@ -35,6 +35,8 @@ type AgentInfo struct {
 	Closeout     string   `json:"closeout"` // name of the closeout skill
 	UsageURL     string   `json:"usage_url"`
 	Untested     bool     `json:"untested"`
+	// ResumeAnywhere says that the agent finds a session from any folder, not only its own.
+	ResumeAnywhere bool `json:"resume_anywhere"`
 }
 
 // MatchExe tells whether a process with this executable and these arguments is the agent's: its

@@ -15,6 +15,18 @@ const (
 	CommandStop     CommandKind = "stop"
 )
 
+// The commands that act on processes and windows. Each is proven before and after.
+const (
+	CommandLaunch   CommandKind = "launch"   // Agent, CWD, Model, Name, Terminal; Text is the prompt
+	CommandResume   CommandKind = "resume"   // Session, Model; CWD only where its own folder is gone; Text is a first prompt
+	CommandContinue CommandKind = "continue" // Session handed to Agent; Model; Text is added to the prefix
+	CommandAttach   CommandKind = "attach"   // open a window on a session that runs without one
+	CommandJump     CommandKind = "jump"     // bring the session's window to the front
+	CommandEnd      CommandKind = "end"      // Force: SIGKILL
+	CommandType     CommandKind = "type"     // Text goes to the running session as one prompt
+	CommandCloseout CommandKind = "closeout" // run the agent's closeout skill: typed when it lives, else by resume
+)
+
 // Command is one thing a person asks for, the same from every face.
 type Command struct {
 	Kind    CommandKind
@@ -22,6 +34,13 @@ type Command struct {
 	Text    string
 	Tags    []string
 	By      string // the face: tray, page, cli, script
+
+	Agent    Agent
+	Model    string // "" = the flag is withheld
+	CWD      string // absolute
+	Name     string
+	Terminal string // "" = as configured
+	Force    bool
 }
 
 // Result is what came of a command that was done. A command that was not done is an error, and a
@@ -29,6 +48,26 @@ type Command struct {
 type Result struct {
 	Said   string        `json:"said"` // one sentence in the past tense
 	Import *ImportResult `json:"import,omitempty"`
+	End    *EndResult    `json:"end,omitempty"`
+	Launch *LaunchResult `json:"launch,omitempty"`
+}
+
+// EndResult is the consequence of END, not the action. WindowClosed is nil when the session showed in no
+// window. Ended false means that the process was signalled and lives: the row is live again.
+type EndResult struct {
+	Ended        bool   `json:"ended"`
+	WindowClosed *bool  `json:"window_closed"`
+	Detail       string `json:"detail"`
+}
+
+// LaunchResult is what is known once the agent's process runs in its window.
+type LaunchResult struct {
+	Token    string    `json:"token"`
+	Agent    Agent     `json:"agent"`
+	Session  SessionID `json:"asm_id"` // "" while the agent has not told its id
+	Proc     Process   `json:"process"`
+	Terminal string    `json:"terminal"`
+	Cautions []string  `json:"cautions"`
 }
 
 // ImportResult are the figures of one sweep.
@@ -47,4 +86,6 @@ const (
 	MaxDescription = 4000
 	MaxTag         = 60
 	MaxTags        = 20
+	MaxPrompt      = 1 << 20 // of a launch and of what is typed
+	MaxWord        = 200     // a model, a terminal
 )

@@ -24,6 +24,8 @@ type Config struct {
 	ProjectRoots  []string
 	RetentionDays int
 	SweepMinutes  int
+	LaunchHome    string // HomeWindow or HomeTmux
+	Terminal      string // name of the terminal launches open; "" = the first that is there
 	Agents        []AgentInfo
 }
 

@@ -86,6 +86,7 @@ type Event struct {
 	Wait    Wait
 	Ask     string // wait: first words of what is asked
 	Message string // stop: the last output
+	Said    *Said  // stop: its class
 	Prompt  string // prompt: what was typed
 
 	CWD, Transcript, Model, Title, Entrypoint string
@@ -154,6 +155,7 @@ type Sighting struct {
 	// when the session cannot be ended by a signal; Caution then says why in one sentence.
 	Signal, MustGo []Process
 	Caution        string
+	NoEnd          string // why END is impossible, one sentence; an agent's own stop command makes it possible
 	Shared         bool
 	Grade          Grade
 

@@ -14,6 +14,7 @@ type Snapshot struct {
 	Zone     string       `json:"timezone"` // the zone in which days are cut
 	Counts   Counts       `json:"counts"`
 	Agents   []AgentState `json:"agents"`
+	Launches []Launching  `json:"launches"` // under way or failed, oldest first
 	Import   Progress     `json:"import"`
 	Health   Health       `json:"health"`
 	Rows     []Row        `json:"-"` // every session, hidden ones too, in display order
@@ -26,6 +27,7 @@ type Row struct {
 	Hidden    string `json:"hidden_why"` // "" = visible
 	Live      *Live  `json:"live"`       // nil = nothing drives it, or nobody can say
 	Group     Group  `json:"group"`
+	Busy      string `json:"busy"` // an action is under way: "ending", "resuming"; "" = none
 }
 
 // Group is the part of a list a row stands in.
@@ -51,6 +53,8 @@ type Live struct {
 	Shared  bool    `json:"shared"`
 	Caution string  `json:"caution"`
 	TTY     uint64  `json:"tty"`
+	NoEnd   string  `json:"no_end"` // why END is impossible for it, one sentence; "" = it is not
+	Said    *Said   `json:"said"`   // what its last output was; nil = none was heard
 }
 
 // Counts are the numbers every face shows; all are of visible sessions, except Hidden and All.
@@ -77,6 +81,7 @@ type AgentState struct {
 	Install   string     `json:"install"` // how to get it
 	Hooks     HookStatus `json:"hooks"`
 	Counts    Counts     `json:"counts"`
+	Folders   []string   `json:"folders"` // where its visible sessions ran last, newest first, at most 8
 }
 
 // Progress is how far the import is.

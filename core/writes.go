@@ -7,6 +7,7 @@ type Writes struct {
 	Sessions []Session
 	Runs     []Run // matched by session and process; EndedAt is updated
 	Launches []LaunchRecord
+	Intents  []Intent
 	Turns    []TurnBatch
 	Sources  []SourceState
 }
@@ -25,7 +26,7 @@ type TurnBatch struct {
 
 // Empty tells whether there is nothing to keep.
 func (w *Writes) Empty() bool {
-	return len(w.Events)+len(w.Sessions)+len(w.Runs)+len(w.Launches)+len(w.Turns)+len(w.Sources) == 0
+	return len(w.Events)+len(w.Sessions)+len(w.Runs)+len(w.Launches)+len(w.Intents)+len(w.Turns)+len(w.Sources) == 0
 }
 
 // Add appends what other wants kept. Order is kept, so a later value of a row wins.
@@ -34,6 +35,7 @@ func (w *Writes) Add(other Writes) {
 	w.Sessions = append(w.Sessions, other.Sessions...)
 	w.Runs = append(w.Runs, other.Runs...)
 	w.Launches = append(w.Launches, other.Launches...)
+	w.Intents = append(w.Intents, other.Intents...)
 	w.Turns = append(w.Turns, other.Turns...)
 	w.Sources = append(w.Sources, other.Sources...)
 }

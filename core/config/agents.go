@@ -17,22 +17,23 @@ import (
 
 // agent is one table of agents.toml.
 type agent struct {
-	Display      string   `toml:"display"`
-	Code         string   `toml:"code"`
-	Tag          string   `toml:"tag"`
-	Install      string   `toml:"install"`
-	Exe          []string `toml:"exe"`
-	Argv         []string `toml:"argv"`
-	Helpers      []string `toml:"helpers"`
-	Shared       bool     `toml:"shared"`
-	Root         string   `toml:"root"`
-	RootEnv      string   `toml:"root_env"`
-	Transcripts  []string `toml:"transcripts"`
-	HookFile     string   `toml:"hook_file"`
-	Instructions string   `toml:"instructions"`
-	Closeout     string   `toml:"closeout"`
-	UsageURL     string   `toml:"usage_url"`
-	Untested     bool     `toml:"untested"`
+	Display        string   `toml:"display"`
+	Code           string   `toml:"code"`
+	Tag            string   `toml:"tag"`
+	Install        string   `toml:"install"`
+	Exe            []string `toml:"exe"`
+	Argv           []string `toml:"argv"`
+	Helpers        []string `toml:"helpers"`
+	Shared         bool     `toml:"shared"`
+	Root           string   `toml:"root"`
+	RootEnv        string   `toml:"root_env"`
+	Transcripts    []string `toml:"transcripts"`
+	HookFile       string   `toml:"hook_file"`
+	Instructions   string   `toml:"instructions"`
+	Closeout       string   `toml:"closeout"`
+	UsageURL       string   `toml:"usage_url"`
+	Untested       bool     `toml:"untested"`
+	ResumeAnywhere bool     `toml:"resume_anywhere"`
 }
 
 // agents lays the person's agents.toml over the built-in one, key by key.
@@ -68,6 +69,7 @@ func (o Options) agents() ([]core.AgentInfo, error) {
 			Exe: t.Exe, Argv: t.Argv, Helpers: t.Helpers, Shared: t.Shared,
 			Root: t.Root, RootEnv: t.RootEnv, Transcripts: t.Transcripts, HookFile: t.HookFile,
 			Instructions: t.Instructions, Closeout: t.Closeout, UsageURL: t.UsageURL, Untested: t.Untested,
+			ResumeAnywhere: t.ResumeAnywhere,
 		}
 		// The agent's own variable moves its folder, unless the person named one here.
 		if lineOf(text, name+".root") == 0 && info.RootEnv != "" {

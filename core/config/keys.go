@@ -10,6 +10,13 @@ import (
 	"tower/core"
 )
 
+// Terminals are the names launch.terminal takes. A test of the composition root holds them to those of
+// core/term.
+var Terminals = []string{
+	"xterm", "kitty", "alacritty", "xfce4-terminal", "gnome-terminal", "wezterm", "x-terminal-emulator", "xdg-terminal-exec",
+	"terminal", "iterm2", "windows-terminal",
+}
+
 // Kind is the type of a value.
 type Kind string
 
@@ -86,6 +93,18 @@ var Keys = []Key{
 		Name: "sessions.work_log", Kind: Strings, Default: []string{"WORKLOG.md", "NOTES.md"}, Allowed: "file names",
 		Why:   "The first of these that exists in a repository is named to a session that continues work there.",
 		apply: func(c *core.Config, v any) { c.WorkLog = v.([]string) },
+	},
+	{
+		Name: "launch.home", Kind: Text, Default: core.HomeWindow, Allowed: `"window" or "tmux"`,
+		Why:   "Where a launched session lives: in a window of its own, or in Tower's tmux server. Without a display it is always tmux.",
+		check: func(v any) bool { return v == core.HomeWindow || v == core.HomeTmux },
+		apply: func(c *core.Config, v any) { c.LaunchHome = v.(string) },
+	},
+	{
+		Name: "launch.terminal", Kind: Text, Default: "", Allowed: `"" (the first that is installed) or one of: ` + strings.Join(Terminals, ", "),
+		Why:   "The terminal that launches open.",
+		check: func(v any) bool { return v == "" || slices.Contains(Terminals, v.(string)) },
+		apply: func(c *core.Config, v any) { c.Terminal = v.(string) },
 	},
 	{
 		Name: "keep.days", Kind: Number, Default: int64(14), Allowed: "1 to 3650",

@@ -39,6 +39,22 @@ type Deliverer interface {
 	Delivered(ctx context.Context, s Session, text string, since Instant) (bool, error)
 }
 
+// Confirmer is an Adapter that can tell from its agent's records that a typed text arrived. Without it
+// only a hook's prompt event confirms.
+type Confirmer interface {
+	// Typed tells whether the session's records hold the text, as taken or as waiting for its turn, at
+	// or after since. The text is compared as it was typed.
+	Typed(ctx context.Context, s Session, text string, since Instant) (bool, error)
+}
+
+// Prompter is an Adapter whose agent takes a first prompt on the command line that resumes a session.
+// Without it the prompt is typed once the session runs.
+type Prompter interface {
+	// WithPrompt returns the launch with the prompt as its last argument; l is what Resume returned and
+	// stays as it is.
+	WithPrompt(l Launch, prompt string) Launch
+}
+
 // Stopper is an Adapter whose agent has a command that ends a session which no signal may end. Without
 // it such a session cannot be ended from here.
 type Stopper interface {

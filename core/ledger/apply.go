@@ -68,6 +68,9 @@ func (d *DB) apply(w core.Writes) (applied Applied, err error) {
 	if err := t.launches(w.Launches); err != nil {
 		return applied, err
 	}
+	if err := t.intents(w.Intents); err != nil {
+		return applied, err
+	}
 	if applied.NewEvents, err = t.events(w.Events); err != nil {
 		return applied, err
 	}
@@ -108,7 +111,7 @@ func (w *writing) stmt(query string) (*sql.Stmt, error) {
 // statements are prepared when the ledger is opened: the pool of one has no connection to prepare on
 // while a transaction holds it.
 var statements = []string{
-	upsertSession, upsertRun, upsertLaunch, insertEvent, upsertSource, totalChanges,
+	upsertSession, upsertRun, upsertLaunch, upsertIntent, insertEvent, upsertSource, totalChanges,
 	insertOrigin, updateOpened, findSessions, findOrigins, insertOwned, addTold, replaceTold, dropUntold, toldByOrigin,
 	findWrong, setCopy, countOwned, setTurns, countTold,
 	folderTable.add, folderTable.drop, skillTable.add, skillTable.drop,

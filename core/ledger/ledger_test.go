@@ -93,6 +93,19 @@ func full(native string) core.Session {
 	return s
 }
 
+// fullLaunch waits, and has every other field set.
+func fullLaunch(token string) core.LaunchRecord {
+	return core.LaunchRecord{Token: token, Agent: "fake", CWD: "/w/\xff ü", Name: "n", Model: "m-1", SprintNode: "node", ScriptPath: "s", PromptPath: "p",
+		AskedBy: "page", RequestedAt: noon, Continues: "c", Expect: core.NewSessionID("fake", "e"), Resumes: true,
+		Home: core.HomeTmux, Terminal: "xterm", Proc: core.Process{Boot: "b", PID: 13, Start: 1 << 63}, TTY: "/dev/pts/3", Window: "0x1a", Pane: "%4"}
+}
+
+// fullIntent is over, and has every field set.
+func fullIntent(id string) core.Intent {
+	return core.Intent{ID: id, Action: core.CommandEnd, Session: core.NewSessionID("fake", "1"), Node: "node", Token: "tok", AskedBy: "tray",
+		AskedAt: noon, Detail: "pid 13", EndedAt: noon + 1, Outcome: core.IntentDone}
+}
+
 func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.sqlite")
 	d := openAt(t, path)
@@ -106,11 +119,11 @@ func TestRoundTrip(t *testing.T) {
 			{Session: core.NewSessionID("fake", "2"), Proc: core.Process{Boot: "b", PID: 12, Start: 5}, StartedAt: noon, EndedAt: noon + 9},
 		},
 		Launches: []core.LaunchRecord{
-			{Token: "open", Agent: "fake", CWD: "/w", Name: "n", SprintNode: "node", ScriptPath: "s", PromptPath: "p", RequestedAt: noon,
-				Proc: core.Process{Boot: "b", PID: 13, Start: 6}, Continues: "c"},
+			fullLaunch("open"),
 			{Token: "matched", Agent: "fake", RequestedAt: noon, Matched: core.NewSessionID("fake", "1"), MatchedAt: noon},
 			{Token: "expired", Agent: "fake", RequestedAt: noon, Expired: true},
 		},
+		Intents: []core.Intent{fullIntent("i")},
 		Sources: []core.SourceState{{Path: "/t/\xff x.jsonl", Agent: "fake", Session: "s",
 			Fingerprint: core.Fingerprint{Device: 1, Inode: 1 << 63, Size: 3, MTime: 4, CTime: 5},
 			Cursor:      core.Cursor{Version: 6, Offset: 7, Head: 1<<64 - 1, Tail: 9, State: []byte{0, 1, 2}}, Hot: true,
@@ -145,6 +158,10 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(w.Sources[0], got); diff != "" {
 		t.Errorf("source (-want +got):\n%s", diff)
 	}
+	intents, err := d.Intents(t.Context(), 9)
+	if diff := cmp.Diff(w.Intents, intents); err != nil || diff != "" {
+		t.Errorf("intents: %v (-want +got):\n%s", err, diff)
+	}
 	if _, ok, err := d.Source(t.Context(), "/none"); ok || err != nil {
 		t.Errorf("source of an unknown path = %v, %v", ok, err)
 	}
@@ -152,7 +169,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || bad != 3 || unknown["we\"ird\\<type>"] != 2 {
 		t.Errorf("totals = %d %v %v", bad, unknown, err)
 	}
-	if a := apply(t, d, core.Writes{Sessions: w.Sessions, Launches: w.Launches, Sources: w.Sources}); a.Rows != 0 {
+	if a := apply(t, d, core.Writes{Sessions: w.Sessions, Launches: w.Launches, Intents: w.Intents, Sources: w.Sources}); a.Rows != 0 {
 		t.Errorf("writing the same again changed %d rows", a.Rows)
 	}
 }

@@ -10,18 +10,19 @@ import (
 
 // Loaded is what the engine starts from.
 type Loaded struct {
-	Sessions []core.Session // every one, in the order they were first written
-	Open     []core.Run     // runs that have not ended, oldest first
-	Closed   []core.Run     // runs that have, the one that ended last at the end; of the newest boot only
-	Launches []core.LaunchRecord
+	Sessions []core.Session      // every one, in the order they were first written
+	Open     []core.Run          // runs that have not ended, oldest first
+	Closed   []core.Run          // runs that have, the one that ended last at the end; of the newest boot only
+	Launches []core.LaunchRecord // those a session may still answer, oldest first
 	Settings map[string]string
 	// Fingerprints are the sources by path, without the cursor's hashes and state and without the
 	// counts of bad and unknown lines: [DB.Source] has those.
 	Fingerprints map[string]core.SourceState
 }
 
-// Load reads what is needed to go on where the last process stopped. Launches are those that wait for
-// their session: neither matched nor expired.
+// Load reads what is needed to go on where the last process stopped. Of the launches that is every one
+// that neither led to a session nor ended: all that wait, however old, so that their waiting can be
+// ended; and the expired ones of the last 14 days, whose token a late session may still carry.
 func (d *DB) Load(ctx context.Context) (Loaded, error) {
 	var l Loaded
 	p := pool{}
@@ -37,7 +38,7 @@ func (d *DB) Load(ctx context.Context) (Loaded, error) {
 		if l.Closed, err = readRuns(ctx, q, "ended_at IS NOT NULL AND boot_id = "+newestBoot+" ORDER BY ended_at, run_id"); err != nil {
 			return err
 		}
-		if l.Launches, err = openLaunches(ctx, q); err != nil {
+		if l.Launches, err = openLaunches(ctx, q, now()); err != nil {
 			return err
 		}
 		if l.Settings, err = settings(ctx, q); err != nil {

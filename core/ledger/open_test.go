@@ -5,10 +5,12 @@ package ledger
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -80,7 +82,7 @@ func TestModeOfOldFile(t *testing.T) {
 func TestPragmas(t *testing.T) {
 	d := openTest(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "busy_timeout": "200",
-		"application_id": "1415008817", "user_version": "1", "journal_size_limit": "16777216"} {
+		"application_id": "1415008817", "user_version": strconv.Itoa(latest()), "journal_size_limit": "16777216"} {
 		var got string
 		if err := d.write.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("writer's %s = %q, %v, want %q", pragma, got, err, want)
@@ -226,8 +228,13 @@ func TestReadOnly(t *testing.T) {
 
 func TestMigrate(t *testing.T) {
 	step := func(sql string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(sql)} }
-	files := fstest.MapFS{"migrations/0001_init.sql": step(initSQL(t)),
-		"migrations/0002_more.sql": step("ALTER TABLE meta ADD COLUMN more TEXT; UPDATE meta SET more = 'x'; CREATE TABLE extra (a TEXT) STRICT")}
+	files, released := fstest.MapFS{}, embeddedList(t)
+	for _, m := range released {
+		files["migrations/"+m.name] = step(m.sql)
+	}
+	next := func(n int, name string) string { return fmt.Sprintf("migrations/%04d_%s.sql", len(released)+n, name) }
+	more, bad := next(1, "more"), next(2, "bad")
+	files[more] = step("ALTER TABLE meta ADD COLUMN more TEXT; UPDATE meta SET more = 'x'; CREATE TABLE extra (a TEXT) STRICT")
 	path := filepath.Join(t.TempDir(), "ledger.sqlite")
 	backups := filepath.Join(filepath.Dir(path), "backup")
 	d := openAt(t, path)
@@ -239,11 +246,11 @@ func TestMigrate(t *testing.T) {
 	if err := d.migrate(t.Context(), list, backups); err != nil {
 		t.Fatal(err)
 	}
-	var more string
-	if err := d.write.QueryRow("SELECT more FROM meta").Scan(&more); err != nil || more != "x" {
-		t.Errorf("after the migration: %q, %v", more, err)
+	var has string
+	if err := d.write.QueryRow("SELECT more FROM meta").Scan(&has); err != nil || has != "x" {
+		t.Errorf("after the migration: %q, %v", has, err)
 	}
-	copies, err := filepath.Glob(filepath.Join(backups, "ledger-schema1-*.sqlite"))
+	copies, err := filepath.Glob(filepath.Join(backups, fmt.Sprintf("ledger-schema%d-*.sqlite", len(released))))
 	if err != nil || len(copies) != 1 {
 		t.Fatalf("copies = %v, %v, want one", copies, err)
 	}
@@ -263,42 +270,39 @@ func TestMigrate(t *testing.T) {
 		"a mistake":            "CREATE TABLE third (a TEXT) STRICT; INSERT INTO nowhere VALUES (1)",
 		"a broken foreign key": "CREATE TABLE third (a TEXT) STRICT; INSERT INTO runs (asm_id, shared) VALUES ('nobody', 0)",
 	} {
-		files["migrations/0003_bad.sql"] = step(sql)
+		files[bad] = step(sql)
 		list, err := migrations(files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.migrate(t.Context(), list, backups); err == nil || !strings.Contains(err.Error(), "0003_bad.sql") {
+		if err := d.migrate(t.Context(), list, backups); err == nil || !strings.Contains(err.Error(), filepath.Base(bad)) {
 			t.Errorf("%s: migrate = %v, want an error that names the file", name, err)
 		}
 		var v, tables int
 		if err := errors.Join(d.write.QueryRow("PRAGMA user_version").Scan(&v),
-			d.write.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name = 'third'").Scan(&tables)); err != nil || v != 2 || tables != 0 {
+			d.write.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name = 'third'").Scan(&tables)); err != nil || v != len(released)+1 || tables != 0 {
 			t.Errorf("%s: version %d with %d of its tables, %v: want the schema before", name, v, tables, err)
 		}
 	}
 
-	delete(files, "migrations/0002_more.sql")
+	delete(files, more)
 	if _, err := migrations(files); err == nil {
 		t.Error("a gap in the numbers was not seen")
 	}
 }
 
-func initSQL(t *testing.T) string {
+func embeddedList(t *testing.T) []migration {
 	t.Helper()
 	list, err := migrations(embedded)
 	if err != nil || len(list) != latest() {
 		t.Fatal(len(list), err)
 	}
-	return list[0].sql
+	return list
 }
 
 // TestPastSchemas opens a file of every released schema, with rows in it.
 func TestPastSchemas(t *testing.T) {
-	list, err := migrations(embedded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := embeddedList(t)
 	for _, m := range list {
 		t.Run(m.name, func(t *testing.T) {
 			rows, err := os.ReadFile(filepath.Join("testdata", "rows-"+m.name))
@@ -317,8 +321,15 @@ func TestPastSchemas(t *testing.T) {
 			d = openAt(t, path)
 			l := load(t, d)
 			if len(l.Sessions) != 2 || len(l.Open) != 1 || len(l.Launches) != 1 || len(l.Settings) != 1 || len(l.Fingerprints) != 1 {
-				t.Errorf("loaded %d sessions, %d runs, %d launches, %d settings, %d sources", len(l.Sessions), len(l.Open), len(l.Launches),
+				t.Fatalf("loaded %d sessions, %d runs, %d launches, %d settings, %d sources", len(l.Sessions), len(l.Open), len(l.Launches),
 					len(l.Settings), len(l.Fingerprints))
+			}
+			if first := l.Launches[0]; first.Token != "t1" || !first.Waits() {
+				t.Errorf("loaded launch = %+v, want t1 as one that waits", first)
+			}
+			open := map[int]int{1: 0, 2: 1}[m.version] // intents are written since schema 2
+			if n, err := d.Interrupt(t.Context(), noon); err != nil || n != open {
+				t.Errorf("%d intents interrupted, %v, want %d", n, err, open)
 			}
 			n := 0
 			if err := d.Turns(t.Context(), func(core.SessionID, core.Instant) error { n++; return nil }); err != nil || n != 2 {

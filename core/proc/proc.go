@@ -2,8 +2,9 @@
 // when it is gone. It promises that one read costs a few milliseconds for hundreds of processes, that
 // a process is identified by its raw start as well as its pid, and that what cannot be read is told
 // as unknown. The engine polls with it and hands the table to the adapters; the hook asks it for its
-// own ancestry, so it holds nothing but the standard library. It never signals a process, never
-// waits for one it was not asked to watch, and never judges what a process is.
+// own ancestry, so it holds nothing but the standard library. It signals a process only when asked
+// to and only after proving that it is still the one meant, never waits for one it was not asked to
+// watch, and never judges what a process is.
 //
 // # Absence
 //

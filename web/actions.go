@@ -72,18 +72,19 @@ func (s *Server) postTag(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) postHide(w http.ResponseWriter, r *http.Request) error {
-	return s.bare(w, r, core.CommandHide)
+	return s.bare(w, r, core.Command{Kind: core.CommandHide})
 }
 
 func (s *Server) postUnhide(w http.ResponseWriter, r *http.Request) error {
-	return s.bare(w, r, core.CommandUnhide)
+	return s.bare(w, r, core.Command{Kind: core.CommandUnhide})
 }
 
-func (s *Server) bare(w http.ResponseWriter, r *http.Request, kind core.CommandKind) error {
+// bare sends a command that needs nothing but its session.
+func (s *Server) bare(w http.ResponseWriter, r *http.Request, c core.Command) error {
 	if err := read(r, &struct{}{}); err != nil {
 		return err
 	}
-	return s.onSession(w, r, core.Command{Kind: kind})
+	return s.onSession(w, r, c)
 }
 
 // onSession sends a command about the session of the path.
@@ -96,6 +97,8 @@ func (s *Server) onSession(w http.ResponseWriter, r *http.Request, c core.Comman
 	return s.do(w, r, c)
 }
 
+// do sends a command on and answers what came of it, however late. Who asked may leave meanwhile: that
+// ends the waiting, never the action.
 func (s *Server) do(w http.ResponseWriter, r *http.Request, c core.Command) error {
 	caller, _ := CallerOf(r.Context())
 	c.By = caller.face()
@@ -103,8 +106,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, c core.Command) erro
 	if err != nil {
 		return err
 	}
-	send(w, http.StatusOK, res)
-	return nil
+	return tell(w, res)
 }
 
 func (s *Server) postImport(w http.ResponseWriter, r *http.Request) error {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tower/core"
 )
@@ -27,7 +28,9 @@ type fault struct {
 	Refused bool          `json:"refused"`
 }
 
-var tooLarge = fault{code: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("The request is larger than %d KiB.", maxBody>>10)}
+func tooLarge(most int64) fault {
+	return fault{code: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("The request is larger than %d KiB.", most>>10)}
+}
 
 // faultOf gives an error of a handler its place. A refusal is shown verbatim; what is nobody's fault but
 // the tower's keeps its chain, which names files but never contents.
@@ -41,7 +44,7 @@ func (s *Server) faultOf(r *http.Request, err error) fault {
 	case errors.As(err, &refusal):
 		return fault{code: http.StatusConflict, Text: strings.TrimSpace(refusal.What + " " + refusal.Why), Hint: refusal.Hint, Refused: true}
 	case errors.As(err, &large):
-		return tooLarge
+		return tooLarge(large.Limit)
 	case errors.Is(err, fs.ErrNotExist):
 		return fault{code: http.StatusNotFound, Text: "There is no such session."}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -77,6 +80,27 @@ func send(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(code)
 	w.Write(b)
+}
+
+// tell answers with facts: what is not known is null.
+func tell(w http.ResponseWriter, v any) error {
+	b, err := facts(v)
+	if err != nil {
+		return err
+	}
+	still(w, "application/json; charset=utf-8", b)
+	return nil
+}
+
+// facts is encode for answers that tell what is so: a text that is empty is one that is not known, or
+// that there is none, and that is null. The two quotes behind a colon are always such a value: inside a
+// text no quote stands bare.
+func facts(v any) ([]byte, error) {
+	b, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.ReplaceAll(b, []byte(`:""`), []byte(`:null`)), nil
 }
 
 func encode(v any) ([]byte, error) {
@@ -158,14 +182,19 @@ func read(r *http.Request, v any) error {
 	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
 		return bad("The body has to be application/json.")
 	}
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
+	body, err := io.ReadAll(r.Body)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return err
 	case err != nil:
+		return bad("The body was cut off.")
+	case !utf8.Valid(body): // the decoder would put another character in its place, and a text is a text to the byte
+		return bad("The body is not UTF-8.")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
 		return bad("The body cannot be read: %s.", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {

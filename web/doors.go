@@ -170,11 +170,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.fail(w, r, fault{code: http.StatusMethodNotAllowed, Text: "There is no such method here."})
 			return
 		}
-		if r.ContentLength > maxBody {
-			s.fail(w, r, tooLarge)
+		if r.ContentLength > maxPromptBody { // each route has its own bound besides
+			s.fail(w, r, tooLarge(maxPromptBody))
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, maxPromptBody)
 		next.ServeHTTP(w, r)
 	})
 }

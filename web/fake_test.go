@@ -22,6 +22,9 @@ type fakeEngine struct {
 	detail func(core.SessionID) (core.Detail, error)
 	heat   []core.Heat
 	resume *core.Launch
+	token  string // of the launch that waits for an environment
+	env    func() ([]string, error)
+	asked  []int // pids that asked for one
 }
 
 func newFake(snap *core.Snapshot) *fakeEngine {
@@ -95,6 +98,17 @@ func (f *fakeEngine) Detail(_ context.Context, id core.SessionID) (core.Detail, 
 }
 
 func (f *fakeEngine) Heat() []core.Heat { return f.heat }
+
+// LoginEnvironment gives the environment to the one launch that waits for it.
+func (f *fakeEngine) LoginEnvironment(_ context.Context, token string, pid int) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, pid)
+	if f.env == nil || token != f.token {
+		return nil, fmt.Errorf("launch %s: %w", token, fs.ErrNotExist)
+	}
+	return f.env()
+}
 
 func (f *fakeEngine) ResumeCommand(context.Context, core.SessionID) (core.Launch, error) {
 	if f.resume == nil {
@@ -189,8 +203,8 @@ func picture(now time.Time, n, hidden int) *core.Snapshot {
 	at := func(back time.Duration) core.Instant { return core.InstantOf(now.Add(-back)) }
 	s := &core.Snapshot{Revision: 7, At: at(0), Mode: core.ModeLive, Name: "Tower", Build: "test", Zone: "Europe/Berlin"}
 	s.Agents = []core.AgentState{
-		{Agent: "claude", Display: "Claude Code", Code: "CC", Installed: true, Install: "npm install -g @anthropic-ai/claude-code", Hooks: core.HookStatus{State: core.HooksInstalled, Events: make([]string, 10)}},
-		{Agent: "codex", Display: "Codex", Code: "CX", Installed: true, Install: "npm install -g @openai/codex", Hooks: core.HookStatus{State: core.HooksNeedTrust, Reason: "Open Codex, /hooks, approve."}},
+		{Agent: "claude", Display: "Claude Code", Code: "CC", Installed: true, Install: "npm install -g @anthropic-ai/claude-code", Hooks: core.HookStatus{State: core.HooksInstalled, Events: make([]string, 10)}, Folders: []string{"/home/dev/code/vault", "/home/dev/code/shopfront", "/home/dev/code/it's \"quoted\" <b>"}},
+		{Agent: "codex", Display: "Codex", Code: "CX", Installed: true, Install: "npm install -g @openai/codex", Hooks: core.HookStatus{State: core.HooksNeedTrust, Reason: "Open Codex, /hooks, approve."}, Folders: []string{"/home/dev/code/ledgerbird"}},
 	}
 	live := []core.Live{
 		{Pill: core.PillWaiting, Wait: core.WaitPermission, Ask: "Bash: systemctl restart vault-signer"},
@@ -219,6 +233,14 @@ func picture(now time.Time, n, hidden int) *core.Snapshot {
 			l := live[i]
 			l.Since, l.Proc, l.Proven, l.Grade = at(time.Duration(i)*time.Minute), core.Process{Boot: "b", PID: 40213 + i, Start: uint64(9000 + i)}, true, core.GradeRecord
 			r.Live, r.Status, r.Group = &l, core.StatusLive, core.GroupLive
+			switch i {
+			case 1:
+				l.Said = &core.Said{Class: core.OutputQuestion, Line: "Keep the old entry point as a thin wrapper, or break callers now?", At: l.Since}
+			case 3:
+				l.NoEnd, l.Shared = "Codex serves this thread from a shared daemon (pid 4121). Ending it would end 3 other threads.", true
+			case 5:
+				l.Said = &core.Said{Class: core.OutputDone, At: l.Since}
+			}
 			if l.Pill == core.PillWaiting {
 				r.Group = core.GroupNeedsYou
 			}

@@ -42,14 +42,13 @@ func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
 	if h.UnknownTypes == nil {
 		h.UnknownTypes = map[string]int64{}
 	}
-	send(w, http.StatusOK, h)
-	return nil
+	return tell(w, h)
 }
 
 func (s *Server) getAgents(w http.ResponseWriter, r *http.Request) error {
 	snap := s.engine.Snapshot()
 	p, err := s.given("agents", snap, func() ([]byte, error) {
-		return encode(struct {
+		return facts(struct {
 			Revision int64             `json:"revision"`
 			Agents   []core.AgentState `json:"agents"`
 		}{snap.Revision, full(snap.Agents)})
@@ -84,7 +83,7 @@ func (s *Server) getHeatmap(w http.ResponseWriter, r *http.Request) error {
 	snap := s.engine.Snapshot()
 	today := s.now().In(zone(snap.Zone)).Format(isoDay)
 	p, err := s.given("heatmap\x00"+today, snap, func() ([]byte, error) {
-		return encode(heatmap{snap.Revision, snap.Zone, today, strips(s.engine.Heat(), snap.Agents, today)})
+		return facts(heatmap{snap.Revision, snap.Zone, today, strips(s.engine.Heat(), snap.Agents, today)})
 	})
 	if err != nil {
 		return err

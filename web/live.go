@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,6 +24,7 @@ type live struct {
 	Zone     string            `json:"timezone"`
 	Counts   core.Counts       `json:"counts"`
 	Agents   []core.AgentState `json:"agents"`
+	Launches []core.Launching  `json:"launches"` // under way or failed, oldest first
 	Import   core.Progress     `json:"import"`
 	Problems int               `json:"problems"` // sick loops and problems
 	Status   []status          `json:"status"`   // of everything that runs
@@ -38,6 +40,9 @@ type status struct {
 	Context *int64         `json:"context_tokens"`
 	Window  *int64         `json:"context_window"`
 	Stale   bool           `json:"context_stale"`
+	Busy    string         `json:"busy"`
+	NoEnd   string         `json:"no_end"`
+	Said    *core.Said     `json:"said"`
 }
 
 // getLive answers at once, or with ?since=R&wait=S when the revision moves past R, S seconds at most.
@@ -64,7 +69,7 @@ func (s *Server) getLive(w http.ResponseWriter, r *http.Request) error {
 			return fault{code: http.StatusTooManyRequests, wait: 5 * time.Second, Text: "Too many pages wait at a time."}
 		}
 	}
-	p, err := s.given("live", snap, func() ([]byte, error) { return encode(s.live(snap)) })
+	p, err := s.given("live", snap, func() ([]byte, error) { return facts(s.live(snap)) })
 	if err != nil {
 		return err
 	}
@@ -76,7 +81,7 @@ func (s *Server) live(snap *core.Snapshot) live {
 	l := live{
 		Revision: snap.Revision, Run: s.run, At: snap.At, AsOf: snap.AsOf, Mode: snap.Mode, Name: snap.Name,
 		Accent: snap.Accent, Build: snap.Build, Disk: snap.Health.DiskBuild, Zone: snap.Zone, Counts: snap.Counts,
-		Agents: full(snap.Agents), Import: snap.Import, Problems: len(snap.Health.Problems), Status: []status{},
+		Agents: full(snap.Agents), Launches: launches(snap), Import: snap.Import, Problems: len(snap.Health.Problems), Status: []status{},
 	}
 	for _, o := range snap.Health.Loops {
 		if o.Error != "" {
@@ -89,9 +94,18 @@ func (s *Server) live(snap *core.Snapshot) live {
 			continue
 		}
 		l.Status = append(l.Status, status{r.ID, r.Live.Pill, r.Live.Raw, r.Live.Wait, r.Live.Ask, r.Live.Since,
-			r.ContextTokens, r.ContextWindow, r.ContextStale})
+			r.ContextTokens, r.ContextWindow, r.ContextStale, r.Busy, r.Live.NoEnd, r.Live.Said})
 	}
 	return l
+}
+
+// launches returns the launches of a picture, no list missing.
+func launches(snap *core.Snapshot) []core.Launching {
+	list := slices.Clone(full(snap.Launches))
+	for i := range list {
+		list[i].Lines = full(list[i].Lines)
+	}
+	return list
 }
 
 // given returns the answer to what is asked at the snapshot's revision, encoding it the first time.

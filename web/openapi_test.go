@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tower/core"
 )
 
 type schema struct {
 	Ref        string             `json:"$ref"`
+	Type       any                `json:"type"` // a name, or a list of them
 	Properties map[string]*schema `json:"properties"`
 	Required   []string           `json:"required"`
 	Items      *schema            `json:"items"`
@@ -47,14 +50,27 @@ func (d *openAPI) resolve(t *testing.T, s *schema) *schema {
 	return r
 }
 
-// check holds an answer to its schema: no field that is not described, none missing.
+// check holds an answer to its schema: no field that is not described, none missing, null only where it
+// is described and an empty text only where it is not.
 func (d *openAPI) check(t *testing.T, at string, s *schema, v any) {
 	t.Helper()
-	if s = d.resolve(t, s); s == nil || v == nil {
+	if s = d.resolve(t, s); s == nil {
 		return
 	}
 	if len(s.OneOf) > 0 {
-		d.check(t, at, s.OneOf[0], v)
+		if v != nil {
+			d.check(t, at, s.OneOf[0], v)
+		}
+		return
+	}
+	if v == nil || v == "" {
+		names, _ := s.Type.([]any)
+		if v == nil && !slices.Contains(names, any("null")) {
+			t.Errorf("%s is null, which is not described", at)
+		}
+		if v == "" && slices.Contains(names, any("null")) {
+			t.Errorf("%s is an empty text where null is described", at)
+		}
 		return
 	}
 	switch v := v.(type) {
@@ -109,17 +125,30 @@ func TestOpenAPIIsTheRoutes(t *testing.T) {
 		t.Errorf("%s is described but not there", key)
 	}
 
-	id := string(w.engine.Snapshot().Rows[0].ID)
+	f := w.engine
+	id := string(f.Snapshot().Rows[0].ID)
+	f.token, f.env = "token-1", func() ([]string, error) { return []string{"A=b"}, nil }
+	f.answer = func(core.Command) (core.Result, error) {
+		return core.Result{Said: "Done.", End: &core.EndResult{Ended: true}, Launch: &core.LaunchResult{Token: "t", Agent: "claude"}}, nil
+	}
+	f.publish(func(s *core.Snapshot) {
+		s.Launches = []core.Launching{{Token: "t", Agent: "claude", CWD: "/home/dev", State: core.LaunchOpening}, {Token: "u", Agent: "codex", CWD: "/", State: core.LaunchFailed, Text: "It ended after 0.8 s.", Lines: []string{"no such model"}}}
+	})
 	bodies := map[string]string{
-		"/api/import":               `{"full":true}`,
-		"/api/sessions/{id}/rename": `{"name":"n"}`, "/api/sessions/{id}/describe": `{"description":"d"}`, "/api/sessions/{id}/tag": `{"tags":["t"]}`,
+		"/api/launch":                 `{"agent":"claude","cwd":"/home/dev","model":"m","name":"n","prompt":"p","terminal":"t"}`,
+		"/api/sessions/{id}/resume":   `{"model":"m","cwd":"/home/dev","terminal":"t"}`,
+		"/api/sessions/{id}/continue": `{"agent":"codex","model":"m","prompt":"p"}`,
+		"/api/sessions/{id}/end":      `{"force":true}`,
+		"/api/sessions/{id}/type":     `{"text":"t"}`,
+		"/api/import":                 `{"full":true}`,
+		"/api/sessions/{id}/rename":   `{"name":"n"}`, "/api/sessions/{id}/describe": `{"description":"d"}`, "/api/sessions/{id}/tag": `{"tags":["t"]}`,
 		"/api/tickets": `{"path":"/"}`, "/api/token": `{"on":true}`, "/api/password": `{"password":"correct horse"}`,
 	}
 	w.signedIn() // so that there is a browser to list
 	device := w.devices.all()[0].ID
 	for path, ops := range d.Paths {
 		for method, op := range ops {
-			real := strings.ReplaceAll(path, "{id}", id)
+			real := strings.NewReplacer("{id}", id, "{token}", f.token).Replace(path)
 			if strings.HasPrefix(path, "/api/devices/") {
 				continue // after the others, below
 			}
@@ -154,7 +183,7 @@ func TestOpenAPIIsTheRoutes(t *testing.T) {
 	a := w.over("POST", "/api/devices/"+device+"/signout", "{}")
 	a.into(t, &v)
 	d.check(t, "signout", d.Paths["/api/devices/{id}/signout"]["post"].Responses["200"].Content["application/json"].Schema, v)
-	var f any
-	w.over("GET", "/api/sessions?limit=x", "").into(t, &f)
-	d.check(t, "fault", d.Components.Schemas["Fault"], f)
+	var refused any
+	w.over("GET", "/api/sessions?limit=x", "").into(t, &refused)
+	d.check(t, "fault", d.Components.Schemas["Fault"], refused)
 }

@@ -24,6 +24,15 @@ var apiRoutes = []route{
 	{"POST", "/api/sessions/{id}/tag", false, (*Server).postTag},
 	{"POST", "/api/sessions/{id}/hide", false, (*Server).postHide},
 	{"POST", "/api/sessions/{id}/unhide", false, (*Server).postUnhide},
+	{"POST", "/api/launch", false, (*Server).postLaunch},
+	{"POST", "/api/sessions/{id}/resume", false, (*Server).postResume},
+	{"POST", "/api/sessions/{id}/continue", false, (*Server).postContinue},
+	{"POST", "/api/sessions/{id}/attach", false, (*Server).postAttach},
+	{"POST", "/api/sessions/{id}/focus", false, (*Server).postFocus},
+	{"POST", "/api/sessions/{id}/end", false, (*Server).postEnd},
+	{"POST", "/api/sessions/{id}/type", false, (*Server).postType},
+	{"POST", "/api/sessions/{id}/closeout", false, (*Server).postCloseout},
+	{"POST", "/api/sessions/{id}/closeout-live", false, (*Server).postCloseoutLive},
 	{"GET", "/api/agents", false, (*Server).getAgents},
 	{"GET", "/api/heatmap", false, (*Server).getHeatmap},
 	{"GET", "/api/health", false, (*Server).getHealth},
@@ -33,6 +42,7 @@ var apiRoutes = []route{
 	{"GET", "/api/openapi.json", false, (*Server).getOpenAPI},
 
 	{"GET", "/api/snapshot", true, (*Server).getSnapshot},
+	{"POST", "/api/launches/{token}/environment", true, (*Server).postEnvironment},
 	{"POST", "/api/tickets", true, (*Server).postTicket},
 	{"POST", "/api/token", true, (*Server).postToken},
 	{"POST", "/api/password", true, (*Server).postPassword},
@@ -50,10 +60,21 @@ var pageRoutes = []route{
 	{"GET", "/worker.js", false, (*Server).getWorker},
 }
 
+// bodies are the routes whose request may be larger than maxBody: those that carry a prompt.
+var bodies = map[string]int64{
+	"/api/launch": maxPromptBody, "/api/sessions/{id}/continue": maxPromptBody, "/api/sessions/{id}/type": maxPromptBody,
+}
+
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, r := range slices.Concat(apiRoutes, pageRoutes) {
+		most := max(bodies[r.path], maxBody)
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
+			if req.ContentLength > most {
+				s.fail(w, req, tooLarge(most))
+				return
+			}
+			req.Body = http.MaxBytesReader(w, req.Body, most)
 			if c, _ := CallerOf(req.Context()); r.local && c.Door != DoorSocket {
 				s.fail(w, req, fault{code: http.StatusForbidden, Text: "This is only for programs on this machine.",
 					Hint: "Use the command line: tower help"})

@@ -22,6 +22,10 @@ func appendRow(b []byte, r *core.Row, at int) []byte {
 		b = append(b, ',', '"')
 		b = append(b, name...)
 		b = append(b, '"', ':')
+		if v == "" { // not known, or there is none
+			b = append(b, "null"...)
+			return
+		}
 		b = appendString(b, v)
 	}
 	number := func(name string, v *int64) {
@@ -64,6 +68,7 @@ func appendRow(b []byte, r *core.Row, at int) []byte {
 	text("end_reason", r.EndReason)
 	text("group", string(r.Group))
 	text("hidden_why", r.Hidden)
+	text("busy", r.Busy)
 	text("closeout_state", string(r.Closeout))
 	when("started_at", r.StartedAt)
 	when("last_seen", r.LastSeen)
@@ -82,8 +87,8 @@ func appendRow(b []byte, r *core.Row, at int) []byte {
 	b = append(b, `],"live":`...)
 	if r.Live == nil {
 		b = append(b, "null"...)
-	} else if live, err := json.Marshal(r.Live); err == nil { // only a few rows are live
-		b = append(b, live...)
+	} else if live, err := facts(r.Live); err == nil { // only a few rows are live
+		b = append(b, live[:len(live)-1]...) // without the line's end
 	} else {
 		b = append(b, "null"...)
 	}
@@ -96,8 +101,17 @@ func appendRow(b []byte, r *core.Row, at int) []byte {
 
 // sameRow tells whether a list would show both rows alike.
 func sameRow(a, b *core.Row) bool {
-	return a.TitleText == b.TitleText && a.Group == b.Group && a.Hidden == b.Hidden && equal(a.Live, b.Live) &&
+	return a.TitleText == b.TitleText && a.Group == b.Group && a.Hidden == b.Hidden && a.Busy == b.Busy && sameLive(a.Live, b.Live) &&
 		(a.Session == b.Session || sameSession(a.Session, b.Session))
+}
+
+func sameLive(a, b *core.Live) bool {
+	if a == nil || b == nil || a == b {
+		return a == b
+	}
+	x, y := *a, *b
+	x.Said, y.Said = nil, nil
+	return x == y && equal(a.Said, b.Said)
 }
 
 func sameSession(a, b *core.Session) bool {

@@ -129,11 +129,11 @@ func (s *Server) head(b []byte, revision int64, whole bool, total int) []byte {
 	return strconv.AppendInt(b, int64(total), 10)
 }
 
-// detail is a session's own view. Resume is null when nobody can say.
+// detail is a session's own view. Resume is null when nobody can say; it stands as it is, because an
+// empty value in an environment is a value.
 type detail struct {
 	core.Detail
-	Revision int64        `json:"revision"`
-	Resume   *core.Launch `json:"resume"`
+	Revision int64 `json:"revision"`
 }
 
 func (s *Server) getSession(w http.ResponseWriter, r *http.Request) error {
@@ -147,14 +147,21 @@ func (s *Server) getSession(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d.Runs, d.Chain = full(d.Runs), full(d.Chain)
-	out := detail{Detail: d, Revision: revision}
+	out, err := facts(detail{Detail: d, Revision: revision})
+	if err != nil {
+		return err
+	}
+	again := []byte("null\n")
 	if e, ok := s.engine.(Resumer); ok {
 		// A session that cannot be taken up again is still a session to look at.
 		if l, err := e.ResumeCommand(r.Context(), id); err == nil {
-			out.Resume = &l
+			if again, err = encode(l); err != nil {
+				return err
+			}
 		}
 	}
-	send(w, http.StatusOK, out)
+	out = append(out[:len(out)-len("}\n")], `,"resume":`...)
+	still(w, "application/json; charset=utf-8", append(append(out, again[:len(again)-1]...), "}\n"...))
 	return nil
 }
 

@@ -3,7 +3,7 @@
 #
 #   sh installer/deps.sh run     a C compiler, for SQLite
 #   sh installer/deps.sh test    and what the tests drive: tmux, a session bus, a browser ...
-#   sh installer/deps.sh e2e     and what runs the real agents: node, npm
+#   sh installer/deps.sh e2e     and what runs the real agents in real terminals: node, npm, Xvfb, kitty ...
 #
 # What is missing is installed when that needs no question (root, on a system with apt), or after one
 # question (a terminal, and sudo). Otherwise the one command that installs it is named, and the exit
@@ -83,6 +83,9 @@ look() {
 	if [ "$system" = Linux ]; then
 		have dbus-daemon || $ask dbus-daemon "$(pick dbus-daemon dbus-daemon dbus '')" 'the tray on a private session bus'
 		have gdbus || want gdbus "$(pick libglib2.0-bin glib2 glib '')" 'looking at the bus from outside'
+		have Xvfb || $ask Xvfb "$(pick xvfb xorg-x11-server-Xvfb xvfb '')" 'what opens windows'
+		have openbox || $ask openbox openbox 'what brings windows to the front'
+		have xterm || $ask xterm xterm 'what opens a terminal'
 	fi
 	have git || want git git 'what looks into repositories'
 	have python3 || $ask python3 "$(pick python3 python3 python3 python)" 'the made transcript corpus'
@@ -91,6 +94,14 @@ look() {
 
 	have node || need node "$(pick nodejs nodejs nodejs node)"
 	have npm || need npm "$(pick npm npm npm '')"
+	[ "$system" = Linux ] || return 0
+	have xdotool || need xdotool xdotool
+	# kitty draws by OpenGL, which a display without a graphics card has from Mesa's software alone.
+	have kitty || need kitty "$(pick 'kitty libgl1-mesa-dri' 'kitty mesa-dri-drivers' 'kitty mesa-dri-gallium' '')"
+	have alacritty || need alacritty "$(pick 'alacritty libgl1-mesa-dri' 'alacritty mesa-dri-drivers' 'alacritty mesa-dri-gallium' '')"
+	have xfce4-terminal || need xfce4-terminal xfce4-terminal
+	# gnome-terminal keeps its settings in dconf and starts with nothing without it.
+	have gnome-terminal || need gnome-terminal "$(pick 'gnome-terminal dconf-service' 'gnome-terminal dconf' 'gnome-terminal dconf' '')"
 }
 
 if ! have go; then

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,8 +69,8 @@ type anthropicRequest struct {
 	} `json:"messages"`
 }
 
-// typed returns the last text a person typed, and how many replies followed it.
-func (q *anthropicRequest) typed() (text string, replies int) {
+// typed returns the last texts a person typed, and how many replies followed them.
+func (q *anthropicRequest) typed() (texts []string, replies int) {
 	for i := len(q.Messages) - 1; i >= 0; i-- {
 		m := q.Messages[i]
 		if m.Role == "assistant" {
@@ -86,7 +87,6 @@ func (q *anthropicRequest) typed() (text string, replies int) {
 		} else {
 			json.Unmarshal(m.Content, &blocks)
 		}
-		var texts []string
 		for _, b := range blocks {
 			// What the agent adds by itself stands beside or between what was typed.
 			own := strings.HasPrefix(strings.TrimSpace(b.Text), "<system-reminder>") || strings.HasPrefix(b.Text, "[Request interrupted")
@@ -95,10 +95,10 @@ func (q *anthropicRequest) typed() (text string, replies int) {
 			}
 		}
 		if len(texts) > 0 {
-			return strings.Join(texts, "\n"), replies
+			return texts, replies
 		}
 	}
-	return "", 0
+	return nil, 0
 }
 
 func (a *anthropic) messages(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +111,9 @@ func (a *anthropic) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := turn{text: "ok"}
 	// The request for a title quotes what was typed, and is no turn.
-	if text, n := q.typed(); !strings.HasPrefix(text, "<session>") {
+	texts, n := q.typed()
+	if text := strings.Join(texts, "\n"); !strings.HasPrefix(text, "<session>") {
+		a.hear(q.Model, texts)
 		for word, turns := range claudeReplies {
 			if strings.Contains(text, word) {
 				reply = turn{text: "DONE"}
@@ -173,7 +175,28 @@ func sse(w http.ResponseWriter) func(kind string, fields map[string]any) {
 type requests struct {
 	mu     sync.Mutex
 	bodies []string
+	typed  []heard
 	ids    int
+}
+
+// heard is what one request for a turn held of a person: the model that was to answer, and the last
+// texts that were typed.
+type heard struct {
+	model string
+	texts []string
+}
+
+func (r *requests) hear(model string, texts []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.typed = append(r.typed, heard{model, texts})
+}
+
+// prompts returns what was heard, oldest first.
+func (r *requests) prompts() []heard {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.typed)
 }
 
 func (r *requests) add(body []byte) {
@@ -186,7 +209,7 @@ func (r *requests) add(body []byte) {
 func (r *requests) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.bodies = nil
+	r.bodies, r.typed = nil, nil
 }
 
 // asked tells whether a request held the text, in JSON's own spelling of it.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,11 +19,19 @@ const fakeKey = "sk-ant-fake-0000-abcdefghij0123456789"
 // folders are the project folders of the stage; both agents are told beforehand that they are trusted.
 var folders = []string{"one-shot", "claude", "codex", "ends", "daemon", "down", "moved", "tray"}
 
+func allFolders() []string {
+	list := slices.Clone(folders)
+	for n := range freshFolders {
+		list = append(list, freshName(n+1))
+	}
+	return list
+}
+
 // furnishClaude makes a home in which Claude Code has nothing left to ask: onboarding done, the key
 // approved, the folders trusted.
 func (s *stage) furnishClaude() error {
 	projects := map[string]any{}
-	for _, f := range folders {
+	for _, f := range allFolders() {
 		if err := os.MkdirAll(s.folder(f), 0o755); err != nil {
 			return err
 		}
@@ -57,6 +66,7 @@ func writeJSON(path string, v any) error {
 type claudeRecord struct {
 	PID        int
 	SessionID  string
+	CWD        string
 	ProcStart  string
 	Status     string
 	WaitingFor string

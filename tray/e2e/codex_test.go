@@ -36,7 +36,7 @@ stream_max_retries = 0
 [tui]
 screen_reader_detection_done = true
 `, s.openai.URL)
-	for _, f := range folders {
+	for _, f := range allFolders() {
 		fmt.Fprintf(&b, "\n[projects.%q]\ntrust_level = \"trusted\"\n", s.folder(f))
 	}
 	dir := filepath.Join(s.home, ".codex")

@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,28 +18,10 @@ import (
 // so whoever answers there was started by this test.
 func privateBus(t *testing.T) string {
 	t.Helper()
-	socket := filepath.Join(st.short, "session")
-	config := filepath.Join(st.dir, "bus.conf")
-	text := `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>session</type><listen>unix:path=` + socket + `</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("dbus-daemon", "--config-file="+config, "--nofork", "--nopidfile")
-	cmd.Env = st.env()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	until(t, 10*time.Second, "the bus's socket", func() bool {
-		_, err := os.Stat(socket)
-		return err == nil
-	})
-	return "unix:path=" + socket
+	address := "unix:path=" + filepath.Join(st.short, "session")
+	cmd := st.startBus(t, address, "")
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return address
 }
 
 // popups is a notification daemon that shows nothing and remembers everything.

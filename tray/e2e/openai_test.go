@@ -22,7 +22,7 @@ type openai struct {
 
 var codexReplies = map[string][]turn{
 	"DOWORK":    {{text: "Worked. DONE", held: true}},
-	"TOUCHFILE": {{tool: "exec_command", input: map[string]any{"cmd": "touch $HOME/escalated", "sandbox_permissions": "require_escalated", "justification": "It lies outside."}}, {text: "Touched. COMPLETE"}},
+	"TOUCHFILE": {{tool: "exec_command", input: map[string]any{"cmd": `touch "$HOME/escalated"`, "sandbox_permissions": "require_escalated", "justification": "It lies outside."}}, {text: "Touched. COMPLETE"}},
 }
 
 func newOpenAI() *openai {
@@ -49,18 +49,17 @@ type openaiItem struct {
 	Content json.RawMessage `json:"content"`
 }
 
-func (i openaiItem) text() string {
+func (i openaiItem) texts() (list []string) {
 	var plain string
 	if json.Unmarshal(i.Content, &plain) == nil {
-		return plain
+		return []string{plain}
 	}
 	var parts []struct{ Text string }
 	json.Unmarshal(i.Content, &parts)
-	var b strings.Builder
 	for _, p := range parts {
-		b.WriteString(p.Text + "\n")
+		list = append(list, p.Text)
 	}
-	return b.String()
+	return list
 }
 
 func (o *openai) responses(w http.ResponseWriter, r *http.Request) {
@@ -84,14 +83,17 @@ func (o *openai) responses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, done := "", 0
+	var texts []string
 	for i := len(q.Input) - 1; i >= 0; i-- {
 		if it := q.Input[i]; it.Type == "message" && it.Role == "user" {
-			text = it.text()
+			texts = it.texts()
+			text = strings.Join(texts, "\n")
 			break
 		} else if strings.HasSuffix(it.Type, "_output") {
 			done++
 		}
 	}
+	o.hear(q.Model, texts)
 	reply := turn{text: "ok"}
 	for word, turns := range codexReplies {
 		if strings.Contains(text, word) {

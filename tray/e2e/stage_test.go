@@ -39,6 +39,8 @@ type stage struct {
 	openai    *openai
 	tower     *tower
 	terminals []*terminal
+	desk      *desktop // nil until a gate needs windows
+	used      int      // fresh folders
 }
 
 func newStage() (*stage, error) {
@@ -52,7 +54,8 @@ func newStage() (*stage, error) {
 	}
 	tag := fmt.Sprintf("%d-%d", os.Getpid(), time.Now().UnixNano())
 	s := &stage{tag: tag, cache: cache, dir: filepath.Join(cache, "runs", tag), missing: map[string]error{}}
-	s.home, s.bin = filepath.Join(s.dir, "home"), filepath.Join(s.dir, "bin")
+	// Blanks and umlauts are what the paths of people hold, and nothing may mind them.
+	s.home, s.bin = filepath.Join(s.dir, "Heim für Jörg"), filepath.Join(s.dir, "bin")
 	for _, dir := range []string{s.home, s.bin} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -78,6 +81,12 @@ func newStage() (*stage, error) {
 	for part, program := range map[string]string{"bus": "dbus-daemon", "corpus": "python3"} {
 		_, s.missing[part] = exec.LookPath(program)
 	}
+	var none []error
+	for _, program := range desktopPrograms {
+		_, err := exec.LookPath(program)
+		none = append(none, err)
+	}
+	s.missing["desktop"] = errors.Join(none...)
 	if _, err := exec.LookPath("tmux"); err != nil {
 		s.missing["claude"], s.missing["codex"] = errors.Join(s.missing["claude"], err), errors.Join(s.missing["codex"], err)
 	}
@@ -172,13 +181,16 @@ func (s *stage) env(more ...string) []string {
 }
 
 // folder makes a project folder in which both agents may work without asking for trust.
-func (s *stage) folder(name string) string { return filepath.Join(s.dir, "work", name) }
+func (s *stage) folder(name string) string { return filepath.Join(s.dir, "Arbeit & mehr", name) }
 
 // close ends what still runs and removes the run's folders. E2E_KEEP=1 leaves the folders.
 func (s *stage) close() {
 	s.anthropic.hold.open()
 	s.openai.hold.open()
 	s.tmux("kill-server")
+	if s.desk != nil {
+		s.desk.close()
+	}
 	endTagged(s.tag)
 	s.anthropic.CloseClientConnections()
 	s.openai.CloseClientConnections()
@@ -208,7 +220,10 @@ func describe() string {
 			}
 		}
 		out, _, _ := st.tower.run("sessions", "--json", "--all")
-		fmt.Fprintf(&b, "--- sessions\n%s\n", out)
+		rows, _ := decodeRows(out)
+		for _, r := range rows {
+			fmt.Fprintf(&b, "--- session %s %s in %q: %s %q, live %+v\n", r.Agent, r.Native, r.CWD, r.Status, r.EndReason, r.Live)
+		}
 	}
 	return b.String()
 }

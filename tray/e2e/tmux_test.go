@@ -58,6 +58,13 @@ func (s *stage) open(t testing.TB, dir string, command ...string) *terminal {
 	return term
 }
 
+// session returns the session that the pane stands in; false when the pane is gone.
+func (p *terminal) session() (string, bool) {
+	out, err := p.stage.tmux("display-message", "-p", "-t", p.id, "#{pane_id} #{session_id}")
+	id, session, _ := strings.Cut(out, " ")
+	return session, err == nil && id == p.id
+}
+
 // screen returns what the pane shows.
 func (p *terminal) screen() string {
 	out, err := p.stage.tmux("capture-pane", "-p", "-t", p.id)

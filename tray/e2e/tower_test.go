@@ -30,7 +30,7 @@ type tower struct {
 
 // newTower makes the home: which agents are ours, the rules every session is given.
 func (s *stage) newTower() (*tower, error) {
-	w := &tower{stage: s, home: filepath.Join(s.dir, "tower")}
+	w := &tower{stage: s, home: filepath.Join(s.dir, "Turm für Jörg")}
 	if err := os.MkdirAll(filepath.Join(w.home, "rules"), 0o700); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,11 @@ const (
 )
 
 func (w *tower) env(more ...string) []string {
-	return w.stage.env(append([]string{"TOWER_HOME=" + w.home}, more...)...)
+	env := []string{"TOWER_HOME=" + w.home}
+	if w.stage.desk != nil {
+		env = append(env, w.stage.desk.env()...)
+	}
+	return w.stage.env(append(env, more...)...)
 }
 
 // run asks the tower's command line something. A failure to run at all is exit code -1.

@@ -78,7 +78,9 @@ func TestBinding(t *testing.T) {
 			for item, s := range after {
 				pool, _, _ := strings.Cut(item, ".")
 				shown[pool]++
-				count[s]++
+				if pool != "end" { // beside its own row, everything that runs stands under End
+					count[s]++
+				}
 				if count[s] > 1 {
 					t.Fatalf("session %s is shown twice", s)
 				}
@@ -95,12 +97,15 @@ func TestBinding(t *testing.T) {
 					continue
 				}
 				hiddenAt[item] = now
-				if pool, _, _ := strings.Cut(item, "."); pool == poolOf(group, s) && pool != "recent" {
+				if pool, _, _ := strings.Cut(item, "."); pool != "recent" && (pool == poolOf(group, s) || pool == "end" && (poolOf(group, s) == "needs" || poolOf(group, s) == "live")) {
 					t.Fatalf("session %s left item %s without leaving its group", s, item)
 				}
 			}
-			check := func(pool string, g core.Group, n int) {
-				want := sizeOf(group, g)
+			check := func(pool string, n int, groups ...core.Group) {
+				want := 0
+				for _, g := range groups {
+					want += sizeOf(group, g)
+				}
 				if more, ok := next.Item(pool + ".more"); ok {
 					if over := want - shown[pool]; over > 0 != more.Shown || over > 0 && !strings.HasPrefix(more.Text, fmt.Sprint(over, " ")) {
 						t.Fatalf("%s: %d of %d shown, and the row says %q", pool, shown[pool], want, more.Text)
@@ -113,14 +118,16 @@ func TestBinding(t *testing.T) {
 					t.Fatalf("%s: a session stands, next look in %v", pool, next.Next.Sub(now))
 				}
 			}
-			check("needs", core.GroupNeedsYou, poolNeeds)
-			check("live", core.GroupLive, poolLive)
-			check("recent", core.GroupPast, poolRecent)
+			check("needs", poolNeeds, core.GroupNeedsYou)
+			check("live", poolLive, core.GroupLive)
+			check("recent", poolRecent, core.GroupPast)
+			check("end", poolEnd, core.GroupNeedsYou, core.GroupLive)
 			m = next
 		}
 		if due := m.Next; !due.IsZero() { // whoever stands gets a seat when it is time
 			settled, _ := Build(pictureOf(group), now.Add(Quiet), st, Options{GOOS: "linux"})
-			if got, want := len(seats(settled)), min(sizeOf(group, core.GroupNeedsYou), poolNeeds)+min(sizeOf(group, core.GroupLive), poolLive)+min(sizeOf(group, core.GroupPast), poolRecent); got != want {
+			if got, want := len(seats(settled)), min(sizeOf(group, core.GroupNeedsYou), poolNeeds)+min(sizeOf(group, core.GroupLive), poolLive)+min(sizeOf(group, core.GroupPast), poolRecent)+
+				min(sizeOf(group, core.GroupNeedsYou)+sizeOf(group, core.GroupLive), poolEnd); got != want {
 				t.Fatalf("after the quiet time %d sessions are shown, want %d", got, want)
 			}
 		}
@@ -180,7 +187,7 @@ func TestClick(t *testing.T) {
 	m1, s1 := Build(picture(asks, b), at, s0, o) // live.0 went, needs.0 came, everything below was pushed
 	m2, _ := Build(picture(asks, b), at.Add(5*time.Second), s1, o)
 	open := func(id string) Action {
-		return Action{Do: DoOpen, Path: "/#session=" + id, Session: core.SessionID(id)}
+		return Action{Do: DoJump, Session: core.SessionID(id)}
 	}
 	cases := []struct {
 		name string

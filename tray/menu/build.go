@@ -36,7 +36,7 @@ func Build(s *core.Snapshot, now time.Time, prev State, o Options) (Menu, State)
 		Sections: []Section{
 			{ID: "head", Items: b.head(s == nil, sick)},
 			{ID: "sessions", Items: b.sessions(s == nil)},
-			{ID: "actions", Items: []Item{b.recent()}},
+			{ID: "actions", Items: []Item{b.ends(), b.recent(), b.launch()}},
 			{ID: "tower", Items: b.tower()},
 		},
 	}

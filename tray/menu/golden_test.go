@@ -108,7 +108,8 @@ func printItems(b *strings.Builder, items []Item, indent string) {
 		if !it.Enabled {
 			b.WriteString("  (disabled)")
 		} else if it.Action.Do != DoNothing {
-			fmt.Fprintf(b, "  -> %s %s", it.Action.Do, it.Action.Path)
+			a := it.Action
+			fmt.Fprintf(b, "  -> %s %s%s%s", a.Do, a.Path, a.Session, a.Agent)
 		}
 		b.WriteByte('\n')
 		printItems(b, it.Items, indent+"    ")
@@ -177,6 +178,19 @@ func TestGolden(t *testing.T) {
 			session("f", "A project with a very long name", func(r *core.Row) {
 				r.Project = "the-project-whose-name-nobody-ever-managed-to-shorten"
 			})), Options{}},
+		{"ends_refused_and_busy", picture(
+			session("a", "Shared thread of a daemon", func(r *core.Row) {
+				r.Live.NoEnd = "Codex serves this thread from a shared daemon (pid 4121). Ending it would end 3 other threads."
+			}),
+			session("b", "On its way out", func(r *core.Row) { r.Busy = "ending" }),
+			session("c", "Ordinary", nil)), Options{}},
+		{"launch_folders", func() *core.Snapshot {
+			s := picture()
+			s.Agents[0].Folders = []string{"/home/ada/code/shopfront", "/home/ada/work with blanks_and_marks & more",
+				"/home/ada/a/very/long/way/down/into/some/repository/that/nobody/ever/cleaned/up/atlas"}
+			s.Agents[1].Folders = []string{"/home/ada/code/ledgerbird"}
+			return s
+		}(), Options{}},
 		{"hidden_are_nowhere", picture(
 			session("a", "Sub-agent", func(r *core.Row) { r.Hidden = core.HiddenSubagent }),
 			waits("b", "Seen", core.WaitQuestion, "Which?"),

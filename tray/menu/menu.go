@@ -29,6 +29,9 @@ const (
 	poolNeeds  = 4
 	poolLive   = 12
 	poolRecent = 8
+	poolEnd    = 12
+	poolAgents = 8
+	poolPlaces = 8
 )
 
 // Options is what the menu depends on besides the snapshot.
@@ -78,6 +81,10 @@ const (
 	DoOpen    Do = "open" // open the dashboard at Path
 	DoRestart Do = "restart"
 	DoQuit    Do = "quit"
+	DoJump    Do = "jump"   // to Session's window
+	DoEnd     Do = "end"    // Session
+	DoResume  Do = "resume" // Session
+	DoLaunch  Do = "launch" // Agent in Folder
 )
 
 // Action is what a click on an item means.
@@ -85,6 +92,8 @@ type Action struct {
 	Do      Do
 	Path    string         // below the dashboard's address, beginning with "/"
 	Session core.SessionID // the session the row stood for
+	Agent   core.Agent
+	Folder  string
 }
 
 // Item finds an item of the tree by its id.

@@ -10,9 +10,9 @@ import (
 // sessions are the rows of who needs you and who runs, in one section: its pools are empty most of the
 // time, and a line above an empty pool cannot be hidden.
 func (b *build) sessions(nothing bool) []Item {
-	items, stand := b.pool("needs", poolNeeds, b.rows(core.GroupNeedsYou, -1), b.needsYou)
+	items, stand := b.pool("needs", poolNeeds, b.rows(core.GroupNeedsYou, -1), b.needsYou, jump)
 	items = append(items, b.more("needs.more", stand, "more wait · on the dashboard"))
-	live, stand := b.pool("live", poolLive, b.rows(core.GroupLive, -1), b.living)
+	live, stand := b.pool("live", poolLive, b.rows(core.GroupLive, -1), b.living, jump)
 	items = append(items, live...)
 	items = append(items, b.more("live.more", stand, "more on the dashboard"))
 	empty := ""
@@ -23,12 +23,10 @@ func (b *build) sessions(nothing bool) []Item {
 }
 
 func (b *build) recent() Item {
-	items, _ := b.pool("recent", poolRecent, b.rows(core.GroupPast, poolRecent), b.past)
-	top := Item{ID: "recent", Text: "Recent", Shown: true, Items: items}
-	for _, it := range items {
-		top.Enabled = top.Enabled || it.Shown
-	}
-	return top
+	items, _ := b.pool("recent", poolRecent, b.rows(core.GroupPast, poolRecent), b.past, func(r *core.Row) Action {
+		return Action{Do: DoResume, Session: r.ID}
+	})
+	return submenu("recent", "Recent", items)
 }
 
 func (b *build) more(id string, n int, text string) Item {
@@ -54,7 +52,7 @@ func (b *build) rows(g core.Group, limit int) []*core.Row {
 }
 
 // pool draws n items for the rows of a group and tells how many rows found none.
-func (b *build) pool(name string, n int, rows []*core.Row, text func(*core.Row) string) ([]Item, int) {
+func (b *build) pool(name string, n int, rows []*core.Row, text func(*core.Row) string, act func(*core.Row) Action) ([]Item, int) {
 	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = name + "." + itoa(i)
@@ -70,12 +68,12 @@ func (b *build) pool(name string, n int, rows []*core.Row, text func(*core.Row) 
 	}
 	items := make([]Item, n)
 	for i, id := range ids {
-		line := ""
+		line, a := "", Action{}
 		who := seats[id]
 		if who != "" {
-			line = text(by[who])
+			line, a = text(by[who]), act(by[who])
 		}
-		items[i] = b.row(id, line, Action{Do: DoOpen, Path: "/#session=" + string(who), Session: who})
+		items[i] = b.row(id, line, a)
 		items[i].Session = who
 	}
 	return items, len(by) - len(seats)

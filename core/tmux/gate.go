@@ -1,0 +1,33 @@
+package tmux
+
+import "context"
+
+// gate keeps a control client that attaches apart from every tmux that is spawned meanwhile. A server
+// crashes, and takes all sessions with it, when a session is made or ended in the moment in which a
+// control client introduces itself: it tells the news to a client whose control state does not exist
+// yet (seen in tmux 3.3a; the releases up to 3.6 have the same code). A spawned tmux takes one of the
+// places, the control client all of them.
+type gate chan struct{}
+
+const places = 16
+
+func newGate() gate { return make(gate, places) }
+
+// enter takes places, and tells false when the context ended first.
+func (g gate) enter(ctx context.Context, n int) bool {
+	for i := range n {
+		select {
+		case g <- struct{}{}:
+		case <-ctx.Done():
+			g.leave(i)
+			return false
+		}
+	}
+	return true
+}
+
+func (g gate) leave(n int) {
+	for range n {
+		<-g
+	}
+}

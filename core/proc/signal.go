@@ -25,6 +25,10 @@ func Signal(p core.Process, sig syscall.Signal) error {
 	return signal(p, sig)
 }
 
+// Row reads the row of one process, false when there is none or it cannot be read. Its state tells
+// whether it has ended.
+func Row(pid int) (core.Proc, bool) { return row(pid) }
+
 // prove compares a process with what the table says of its pid now.
 func prove(p core.Process) error {
 	now, ok := row(p.PID)

@@ -74,7 +74,7 @@ func (s *Server) ensure(ctx context.Context) error {
 		return err
 	}
 	// A machine under load takes a while for the first process of a server.
-	if _, err := s.exec(ctx, 3*patience, nil, "new-session", "-d", "-s", keeper, "-x", "80", "-y", "24", "-c", "/", "--", "cat", "-u"); err != nil {
+	if _, err := s.exec(ctx, 3*patience, nil, []string{"new-session", "-d", "-s", keeper, "-x", "80", "-y", "24", "-c", "/", "--", "cat", "-u"}); err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
 	s.o.Log.Info("tmux server is started", "socket", s.o.Socket)

@@ -5,7 +5,7 @@ import "context"
 // gate keeps a control client that attaches apart from every tmux that is spawned meanwhile. A server
 // crashes, and takes all sessions with it, when a session is made or ended in the moment in which a
 // control client introduces itself: it tells the news to a client whose control state does not exist
-// yet (seen in tmux 3.3a; the releases up to 3.6 have the same code). A spawned tmux takes one of the
+// yet (seen in tmux 3.3a, and reported of later ones). A spawned tmux takes one of the
 // places, the control client all of them.
 type gate chan struct{}
 

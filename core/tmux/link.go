@@ -148,7 +148,7 @@ func (s *Server) connect() (*link, error) {
 	defer s.gate.leave(places)
 	// A server that hangs is to find no control client waiting when it wakes up, among all else it has
 	// to catch up with: see gate.
-	if _, err := s.execInside(ctx, patience, nil, "display-message", "-p", "up"); err != nil {
+	if _, err := s.execInside(ctx, patience, nil, []string{"display-message", "-p", "up"}); err != nil {
 		return nil, fmt.Errorf("start tmux control client: %w", err)
 	}
 	if err := l.open(); err != nil {

@@ -155,7 +155,7 @@ func box(file string) error {
 // server is a private server of a test.
 type server struct {
 	*Server
-	t   *testing.T
+	t   testing.TB
 	dir string
 }
 
@@ -174,7 +174,7 @@ func testEnv() []string {
 
 // newServer returns a server that has not been started; whatever comes to listen on its socket is
 // ended with the test.
-func newServer(t *testing.T) *server {
+func newServer(t testing.TB) *server {
 	t.Helper()
 	bin := needTmux(t)
 	// The folder of a long test name would not fit into a socket's address.
@@ -196,7 +196,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-type testLog struct{ t *testing.T }
+type testLog struct{ t testing.TB }
 
 func (l testLog) Write(b []byte) (int, error) {
 	l.t.Log(strings.TrimSpace(string(b)))

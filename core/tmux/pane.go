@@ -163,7 +163,7 @@ func (s *Server) Capture(ctx context.Context, id string, lines int) (string, err
 	lines = max(lines, 1)
 	// What a program has put on its screen could pass for the end of an answer: this one is not asked
 	// for through the control client.
-	all, err := s.spawn(ctx, nil, "capture-pane", "-p", "-J", "-t", id, "-S", strconv.Itoa(-lines))
+	all, err := s.spawn(ctx, "capture-pane", "-p", "-J", "-t", id, "-S", strconv.Itoa(-lines))
 	if err != nil {
 		return "", fmt.Errorf("read tmux pane %s: %w", id, err)
 	}

@@ -29,12 +29,14 @@ func (s *Server) Paste(ctx context.Context, id, text string) error {
 		return err
 	}
 	buffer := "tower-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(pastes.Add(1), 10)
-	_, err := s.spawn(ctx, []byte(text), "load-buffer", "-b", buffer, "-", ";", "paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", id)
+	_, err := s.spawnAll(ctx, []byte(text),
+		[]string{"load-buffer", "-b", buffer, "-"},
+		[]string{"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", id})
 	if err == nil {
 		return nil
 	}
 	if refused(err) { // the pane went between the two commands, and the buffer stayed
-		_, _ = s.spawn(context.WithoutCancel(ctx), nil, "delete-buffer", "-b", buffer)
+		_, _ = s.spawn(context.WithoutCancel(ctx), "delete-buffer", "-b", buffer)
 	}
 	return fmt.Errorf("paste into tmux pane %s: %w", id, err)
 }

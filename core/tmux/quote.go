@@ -7,8 +7,9 @@ import (
 
 // quote writes one argument for a control client's input, so that tmux's parser reads exactly these
 // bytes back. Everything stands in single quotes, where the parser takes every byte for itself; only
-// the single quote is escaped outside of them, and control characters, of which a line end would begin
-// the next command, are octal escapes in double quotes. The argument must not hold a NUL.
+// the single quote is escaped outside of them. Octal escapes in double quotes stand for control
+// characters, of which a line end would begin the next command, and for the byte 255, which the parser
+// takes for the end of its input. The argument must not hold a NUL.
 func quote(b *strings.Builder, arg string) {
 	const (
 		none = iota
@@ -39,7 +40,7 @@ func quote(b *strings.Builder, arg string) {
 	}
 	for i := 0; i < len(arg); i++ {
 		switch c := arg[i]; {
-		case c < ' ' || c == 0x7f:
+		case c < ' ' || c == 0x7f || c == 0xff:
 			enter(double)
 			fmt.Fprintf(b, `\%03o`, c)
 		case c == '\'':

@@ -43,7 +43,7 @@ func (s *Server) run(ctx context.Context, args ...string) ([]string, error) {
 			return nil, fmt.Errorf("tmux %s: %w", args[0], lost)
 		}
 	}
-	return s.spawn(ctx, nil, args...)
+	return s.spawn(ctx, args...)
 }
 
 func question(command string) bool {
@@ -54,14 +54,18 @@ func question(command string) bool {
 	return false
 }
 
-// spawn runs one tmux for one command and returns the lines it printed. A lone ";" among the arguments
-// begins the next command, which is left out when one before it failed.
-func (s *Server) spawn(ctx context.Context, stdin []byte, args ...string) ([]string, error) {
+// spawn runs one tmux for one command and returns the lines it printed.
+func (s *Server) spawn(ctx context.Context, args ...string) ([]string, error) {
+	return s.spawnAll(ctx, nil, args)
+}
+
+// spawnAll runs one tmux for several commands; those behind one that fails are left out.
+func (s *Server) spawnAll(ctx context.Context, stdin []byte, commands ...[]string) ([]string, error) {
 	if err := s.listens(); err != nil {
 		return nil, err
 	}
 	s.kick()
-	lines, err := s.exec(ctx, patience, stdin, args...)
+	lines, err := s.exec(ctx, patience, stdin, commands...)
 	if err != nil && !errors.Is(err, ErrHung) && !errors.Is(err, ErrNoTmux) && ctx.Err() == nil {
 		if gone := s.listens(); errors.Is(gone, ErrNoServer) { // it went meanwhile
 			return nil, gone
@@ -71,18 +75,18 @@ func (s *Server) spawn(ctx context.Context, stdin []byte, args ...string) ([]str
 }
 
 // exec runs tmux whether a server listens or not.
-func (s *Server) exec(ctx context.Context, most time.Duration, stdin []byte, args ...string) ([]string, error) {
+func (s *Server) exec(ctx context.Context, most time.Duration, stdin []byte, commands ...[]string) ([]string, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, most, ErrHung)
 	defer cancel()
 	if !s.gate.enter(bounded, 1) {
-		return nil, fmt.Errorf("tmux %s: %w", args[0], timeOut(ctx, bounded))
+		return nil, fmt.Errorf("tmux %s: %w", commands[0][0], timeOut(ctx, bounded))
 	}
 	defer s.gate.leave(1)
-	return s.execInside(ctx, most, stdin, args...)
+	return s.execInside(ctx, most, stdin, commands...)
 }
 
 // execInside is exec for who has passed the gate.
-func (s *Server) execInside(ctx context.Context, most time.Duration, stdin []byte, args ...string) ([]string, error) {
+func (s *Server) execInside(ctx context.Context, most time.Duration, stdin []byte, commands ...[]string) ([]string, error) {
 	bin, err := s.program()
 	if err != nil {
 		return nil, err
@@ -90,12 +94,15 @@ func (s *Server) execInside(ctx context.Context, most time.Duration, stdin []byt
 	bounded, cancel := context.WithTimeoutCause(ctx, most, ErrHung)
 	defer cancel()
 	argv := s.global()
-	for _, a := range args {
-		if a != ";" {
-			a = spawnArg(a)
+	for i, args := range commands {
+		if i > 0 {
+			argv = append(argv, ";")
 		}
-		argv = append(argv, a)
+		for _, a := range args {
+			argv = append(argv, spawnArg(a))
+		}
 	}
+	name := commands[0][0]
 	cmd := exec.CommandContext(bounded, bin, argv...)
 	cmd.Env, cmd.Dir = s.o.Env, "/"
 	if cmd.Env == nil {
@@ -110,12 +117,12 @@ func (s *Server) execInside(ctx context.Context, most time.Duration, stdin []byt
 	err = cmd.Run()
 	switch {
 	case bounded.Err() != nil && err != nil:
-		return nil, fmt.Errorf("tmux %s: %w", args[0], timeOut(ctx, bounded))
+		return nil, fmt.Errorf("tmux %s: %w", name, timeOut(ctx, bounded))
 	case err != nil:
 		if text := strings.TrimSpace(errs.String()); text != "" {
-			return nil, &said{args[0], text}
+			return nil, &said{name, text}
 		}
-		return nil, fmt.Errorf("tmux %s: %w", args[0], err)
+		return nil, fmt.Errorf("tmux %s: %w", name, err)
 	}
 	return splitLines(out.String()), nil
 }

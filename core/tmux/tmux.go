@@ -132,7 +132,7 @@ func (s *Server) End(ctx context.Context) error {
 	if s.foreign {
 		return errors.New("end tmux server: it is not the tower's own")
 	}
-	_, err := s.spawn(ctx, nil, "kill-server")
+	_, err := s.spawn(ctx, "kill-server")
 	if errors.Is(err, ErrNoServer) {
 		return nil
 	}

@@ -98,3 +98,33 @@ func TestDepsGoesWithoutTheOptional(t *testing.T) {
 		t.Errorf("without Go it said %q, exit %d", said, code)
 	}
 }
+
+func TestDepsWantsTerminalsForTheEndToEndGate(t *testing.T) {
+	b := newBare(t, "1000")
+	b.put(t, "gcc", "")
+	said, code := b.deps(t, "e2e")
+	if code != 1 {
+		t.Errorf("exit %d, want 1:\n%s", code, said)
+	}
+	line, _, _ := strings.Cut(said[strings.Index(said, "required:"):], "\n")
+	for _, program := range []string{"tmux", "dbus-daemon", "node", "Xvfb", "openbox", "xterm", "kitty", "alacritty", "xfce4-terminal", "gnome-terminal", "xdotool"} {
+		if !strings.Contains(line, program) {
+			t.Errorf("%q does not name %s", line, program)
+		}
+	}
+	for _, pkg := range []string{" xvfb ", " kitty libgl1-mesa-dri ", " gnome-terminal dconf-service\n"} {
+		if !strings.Contains(said, pkg) {
+			t.Errorf("the command does not install%s:\n%s", pkg, said)
+		}
+	}
+	for _, program := range []string{"Xvfb", "openbox", "xterm"} {
+		said, code := b.deps(t, "test")
+		if code != 0 || !strings.Contains(said, "optional: "+program+" is missing") {
+			t.Errorf("the tests go without %s, and deps.sh said %q, exit %d", program, said, code)
+		}
+	}
+	b.put(t, "kitty", "")
+	if said, _ := b.deps(t, "e2e"); strings.Contains(said, "kitty") {
+		t.Errorf("kitty is there, and it said %q", said)
+	}
+}

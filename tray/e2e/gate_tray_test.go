@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,8 @@ type item struct {
 	id      int32
 	label   string
 	visible bool
+	enabled bool
+	above   []string // the labels of the submenus it stands in, from the outermost
 }
 
 // menuOf asks for the menu the way a panel does, over the bus.
@@ -74,8 +77,8 @@ func menuOf(conn *dbus.Conn, pid int) ([]item, error) {
 		return nil, err
 	}
 	var list []item
-	var walk func(children []dbus.Variant)
-	walk = func(children []dbus.Variant) {
+	var walk func(children []dbus.Variant, above []string)
+	walk = func(children []dbus.Variant, above []string) {
 		for _, c := range children {
 			fields, ok := c.Value().([]any)
 			if !ok || len(fields) != 3 {
@@ -84,16 +87,19 @@ func menuOf(conn *dbus.Conn, pid int) ([]item, error) {
 			id, _ := fields[0].(int32)
 			props, _ := fields[1].(map[string]dbus.Variant)
 			below, _ := fields[2].([]dbus.Variant)
-			it := item{id: id, visible: true}
+			it := item{id: id, visible: true, enabled: true, above: above}
 			it.label, _ = props["label"].Value().(string)
 			if v, ok := props["visible"].Value().(bool); ok {
 				it.visible = v
 			}
+			if v, ok := props["enabled"].Value().(bool); ok {
+				it.enabled = v
+			}
 			list = append(list, it)
-			walk(below)
+			walk(below, append(slices.Clone(above), it.label))
 		}
 	}
-	walk(root.Children)
+	walk(root.Children, nil)
 	return list, nil
 }
 
@@ -190,4 +196,103 @@ func trayMenu(t *testing.T) {
 	if !c.proc.alive() {
 		t.Error("Quit took the agent with it")
 	}
+}
+
+// row returns the visible row below a path of submenus, each named by a part of its label, whose own
+// label holds a part.
+func row(items []item, part string, above ...string) (item, bool) {
+	for _, it := range items {
+		ok := it.visible && strings.Contains(it.label, part) && len(it.above) == len(above)
+		for i := range above {
+			ok = ok && strings.Contains(it.above[i], above[i])
+		}
+		if ok {
+			return it, true
+		}
+	}
+	return item{}, false
+}
+
+// click waits for a row and clicks it until what is wanted of it has come.
+func click(t *testing.T, conn *dbus.Conn, pid int, what string, done func() bool, part string, above ...string) {
+	t.Helper()
+	menu := conn.Object(fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", pid), "/StatusNotifierItem/menu")
+	within(t, soon, fmt.Sprintf("a row %q below %q", part, above), func() bool {
+		items, err := menuOf(conn, pid)
+		it, ok := row(items, part, above...)
+		return err == nil && ok && it.enabled
+	})
+	// A row that has just been pushed takes no click for a moment; a second click is for that alone.
+	var pressed time.Time
+	presses := 0
+	until(t, 10*time.Second, what, func() bool {
+		if done() {
+			return true
+		}
+		if time.Since(pressed) > 3*time.Second && presses < 2 {
+			items, _ := menuOf(conn, pid)
+			if it, ok := row(items, part, above...); ok {
+				pressed = time.Now()
+				presses++
+				if err := menu.Call("com.canonical.dbusmenu.Event", 0, it.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return false
+	})
+}
+
+// trayActs launches, jumps and ends by clicks in the menu alone.
+func trayActs(t *testing.T) {
+	w := acting(t)
+	d := st.desk
+	// The menu offers the folders in which sessions ran, so one has to have run.
+	var before []*worker
+	for _, agent := range []core.Agent{claudeAgent, codexAgent} {
+		r := w.launch(t, agent, "--name", "Before the tray of "+string(agent))
+		w.end(t, r)
+		before = append(before, r)
+	}
+	w.stop(t)
+	conn, err := dbus.Connect(d.bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	w.start(t, nil)
+	pid := w.cmd.Process.Pid
+	for i, display := range []string{"Claude", "Codex"} {
+		r := &worker{agent: before[i].agent, dir: before[i].dir}
+		windows := d.windows()
+		began := time.Now()
+		click(t, conn, pid, "a window of the launch", func() bool { return len(d.windows()) > len(windows) }, filepath.Base(r.dir), "Launch", display)
+		r.window = d.windows()[len(windows)]
+		until(t, 30*time.Second, "the live session", func() bool {
+			r.native, r.proc = st.sessionIn(r.agent, r.dir)
+			row, ok := w.row(t, r.agent, r.native)
+			return r.native != "" && ok && row.Status == core.StatusLive
+		})
+		took := time.Since(began)
+		t.Logf("%s live %.2f s after the click", r.agent, took.Seconds())
+		if took > promisedLaunch {
+			t.Errorf("%s was live only %.2f s after the click", r.agent, took.Seconds())
+		}
+		runs := w.detail(t, r.id()).Runs
+		if runs[len(runs)-1].LaunchToken == "" {
+			t.Errorf("the session from the tray has no launch's token: %+v", runs)
+		}
+		st.arrived(t, r)
+		name := "Tray of " + display
+		w.must(t, "rename", string(r.id()), name)
+		d.front(t, d.behind(t))
+		click(t, conn, pid, "the session's window in front", func() bool { return d.active() == r.window }, name)
+		click(t, conn, pid, "the window's end", func() bool { return !d.has(r.window) }, name, "End")
+		w.becomes(t, soon, r.agent, r.native, "killed from the tray", status(core.StatusKilled))
+		if r.proc.alive() {
+			t.Errorf("END from the tray left process %d", r.proc.pid)
+		}
+	}
+	w.stop(t)
+	serving(t)
 }

@@ -191,6 +191,6 @@ func (s *stage) freshFolder(t testing.TB) string {
 
 // freshFolders is how many of them there are: an agent that runs rewrites the file in which it keeps
 // what it trusts, so all are made before the first one starts.
-const freshFolders = 120
+const freshFolders = 200
 
 func freshName(n int) string { return fmt.Sprintf("fresh %03d", n) }

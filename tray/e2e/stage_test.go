@@ -97,7 +97,7 @@ func newStage() (*stage, error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(s.furnishClaude(), s.furnishCodex()); err != nil {
+	if err := errors.Join(s.furnishClaude(), s.furnishCodex(), s.furnishShell()); err != nil {
 		s.close()
 		return nil, err
 	}

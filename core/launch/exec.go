@@ -61,6 +61,7 @@ type launcher struct {
 
 	order Order
 	note  string
+	told  core.Instant // when the last report was written
 }
 
 // run returns only when there is no agent in its place; the error is a sentence for a person.

@@ -39,15 +39,15 @@ func output(ctx context.Context, program string, args, env []string, done func([
 	defer context.AfterFunc(ctx, func() { in.Close() })() // wakes the reading
 
 	var text []byte
-	read := errors.New("too much output")
-	for buf := make([]byte, 32<<10); len(text) < maxEnviron && !done(text); {
-		var n int
-		n, read = in.Read(buf)
+	buf := make([]byte, 32<<10)
+	for len(text) < maxEnviron && !done(text) {
+		n, err := in.Read(buf)
 		text = append(text, buf[:n]...)
-		if read != nil {
+		if err != nil {
 			break
 		}
 	}
+	why := errors.New("its output does not end")
 	if len(text) < maxEnviron {
 		// A process that the start files left behind may hold the pipe, so the end of the shell counts,
 		// not the end of what can be read.
@@ -58,12 +58,12 @@ func output(ctx context.Context, program string, args, env []string, done func([
 			}
 			return text, err
 		case <-ctx.Done():
-			read = ctx.Err()
+			why = ctx.Err()
 		}
 	}
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	<-ended
-	return text, read
+	return text, why
 }
 
 func isFolder(path string) bool {

@@ -109,8 +109,10 @@ func (l *launcher) tell(event string, p core.Process, sentence string) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
+	// What is told later is drained later, also within one millisecond.
+	l.told = max(core.InstantOf(time.Now()), l.told+1)
 	e := core.Envelope{
-		V: core.EnvelopeVersion, EventID: core.UUID4(), Agent: l.order.Agent, Event: event, TS: core.InstantOf(time.Now()),
+		V: core.EnvelopeVersion, EventID: core.UUID4(), Agent: l.order.Agent, Event: event, TS: l.told,
 		LaunchToken: &l.order.Token, Ancestors: proc.Ancestors(os.Getpid(), maxAncestry), Payload: payload,
 	}
 	if p.Known() {

@@ -1,0 +1,3 @@
+package launch
+
+func umask() int { return 0 }

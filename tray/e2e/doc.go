@@ -7,11 +7,12 @@
 // runs. The agents talk to two stand-ins for their makers' services, on loopback, in this process;
 // whatever else they do is their own. A real home, a real session bus and the machine's other agents
 // are never touched: every process started here carries a tag in its environment, and only processes
-// with that tag are ended.
+// with that tag are ended. Windows open on a display that nobody sees, with a window manager and a bus
+// of its own; how many there are and which is in front is asked of that display, never of the tower.
 //
 // A run ends with a line a gate: RAN, FAILED, or SKIPPED with its reason. A part that cannot be had is
-// a failure unless E2E_SKIP names it (claude, codex, bus, corpus, separated by commas), and inside a
-// gate that ran no assertion is left out. Waits are polls with a deadline. Deadlines of the agents and of the rig
+// a failure unless E2E_SKIP names it (claude, codex, bus, corpus, desktop, separated by commas), and
+// inside a gate that ran no assertion is left out. Waits are polls with a deadline. Deadlines of the agents and of the rig
 // are generous, since an agent on two busy cores is ten times slower (E2E_PATIENCE multiplies them);
 // deadlines of the tower are the promised ones, and what was measured is printed.
 package e2e

@@ -60,6 +60,9 @@ func terminalMatrix(t *testing.T) {
 		add(detached, "hand, "+how, func(t *testing.T, _ *tower, agent core.Agent) *worker { return d.openPane(t, how, agent, false) })
 	}
 
+	add(own, "tower", func(t *testing.T, w *tower, agent core.Agent) *worker { return w.launchTmux(t, agent) })
+	add(own, "tower", func(t *testing.T, w *tower, agent core.Agent) *worker { return w.launchTmux(t, agent) })
+
 	// A window is cheap and an agent is not: they come up together, some at a time.
 	for group := range slices.Chunk(cells, 4) {
 		for _, c := range group {
@@ -96,27 +99,29 @@ func terminalMatrix(t *testing.T) {
 	}
 }
 
-// The two ways of tmux, and the word for a jump that was seen.
+// The ways of tmux, and the word for a jump that was seen.
 const (
 	attached = "tmux attached in xterm"
 	detached = "tmux detached"
+	own      = "the tower's tmux"
 	inFront  = "in front"
 )
 
-// jumps brings the worker's window to the front from behind another one.
+// jumps brings the worker's window to the front from behind another one. What has no window is attached
+// to first, as the refusal offers.
 func (c *cell) jumps(t *testing.T, w *tower) {
 	r := c.worker
 	if r.window == 0 {
 		_, stderr, code := w.run("jump", string(r.id()))
 		refused(t, "JUMP to "+c.terminal, stderr, code, "No window to jump to.", "Attach")
-		c.jump = "refused, offers attach"
-		return
+		r.window = st.desk.appears(t, "what was attached", func() { w.do(t, "attach", string(r.id()), "--window") })
+		c.jump = "refused, attached, "
 	}
 	took := w.jumpAPI(t, r, st.desk.behind(t))
 	if took > promisedJump {
 		t.Errorf("JUMP to %s by %s took %.0f ms, promised are %.0f", c.terminal, c.by, took.Seconds()*1000, promisedJump.Seconds()*1000)
 	}
-	c.jump = fmt.Sprintf("%s after %.0f ms", inFront, took.Seconds()*1000)
+	c.jump += fmt.Sprintf("%s after %.0f ms", inFront, took.Seconds()*1000)
 }
 
 // ends ends the worker and looks for its window, or its pane.

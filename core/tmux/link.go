@@ -3,10 +3,12 @@ package tmux
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +19,10 @@ type lostError struct{ sent bool }
 
 func (e *lostError) Error() string { return "the tmux control client was lost" }
 
-// link is one running control client. Lines are written to its input in order and answered in order,
-// so the oldest that waits owns the next answer.
+// link is one running control client. Lines are written to its input in order and answered in order.
+// Behind each command goes a question for a word that nobody else can know: its answer closes the
+// command's. So the two sides stay in step though some commands answer more than once, and though a
+// program may put on the screen, into its name, anywhere, what looks like the end of an answer.
 type link struct {
 	cmd      *exec.Cmd
 	in       *os.File // we write
@@ -28,14 +32,17 @@ type link struct {
 	gone     chan struct{} // closed by drop
 	finished chan struct{} // closed when the reader has ended
 	notice   func(name string)
+	mark     string // beginning of the words that close an answer
 
 	mu      sync.Mutex
+	count   int
 	waiting []*waiter
 	cause   error // why it is gone
 }
 
 type waiter struct {
-	got  answer
+	mark string
+	got  *answer // the first one
 	done chan struct{}
 }
 
@@ -129,7 +136,7 @@ func (s *Server) connect() (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{ready: make(chan struct{}), gone: make(chan struct{}), finished: make(chan struct{})}
+	l := &link{ready: make(chan struct{}), gone: make(chan struct{}), finished: make(chan struct{}), mark: "tower-" + rand.Text() + "-"}
 	l.notice = func(name string) {
 		switch name {
 		case "%subscription-changed", "%sessions-changed", "%unlinked-window-add", "%unlinked-window-close", "%window-close":
@@ -207,7 +214,7 @@ func (l *link) read() {
 		a, notice := f.line(strings.TrimSuffix(text, "\n"))
 		switch {
 		case a != nil && a.own:
-			l.deliver(*a)
+			l.deliver(a)
 		case notice == "%session-changed" && !attached:
 			attached = true
 			close(l.ready)
@@ -217,16 +224,21 @@ func (l *link) read() {
 	}
 }
 
-func (l *link) deliver(a answer) {
+func (l *link) deliver(a *answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
 		return
 	}
 	w := l.waiting[0]
-	l.waiting = l.waiting[1:]
-	w.got = a
-	close(w.done)
+	if len(a.lines) == 1 && a.lines[0] == w.mark {
+		l.waiting = l.waiting[1:]
+		close(w.done)
+		return
+	}
+	if w.got == nil {
+		w.got = a
+	}
 }
 
 // do writes one command and waits for its answer. When the server does not answer in time the client
@@ -235,56 +247,64 @@ func (l *link) deliver(a answer) {
 func (l *link) do(ctx context.Context, args []string) ([]string, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, patience, ErrHung)
 	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("tmux %s: %w", args[0], timeOut(ctx, bounded))
+	}
 	w := &waiter{done: make(chan struct{})}
-	if err := l.send(w, commandLine(args)); err != nil {
+	if err := l.send(w, args); err != nil {
 		return nil, err
 	}
 	select {
 	case <-w.done:
-		if w.got.failed {
+		switch {
+		case w.got == nil:
+			return nil, fmt.Errorf("tmux %s: no answer", args[0])
+		case w.got.failed:
 			return nil, &said{args[0], strings.Join(w.got.lines, " ")}
 		}
 		return w.got.lines, nil
 	case <-l.gone:
-		return nil, l.why(true)
+		return nil, l.why()
 	case <-bounded.Done():
 		err := timeOut(ctx, bounded)
 		if errors.Is(err, ErrHung) {
-			l.drop(err)
+			l.drop(ErrHung)
 		}
 		return nil, fmt.Errorf("tmux %s: %w", args[0], err)
 	}
 }
 
-func (l *link) send(w *waiter, line string) error {
+// send writes a command and its closing question.
+func (l *link) send(w *waiter, args []string) error {
 	l.mu.Lock()
 	if l.cause != nil {
 		l.mu.Unlock()
-		return l.why(false)
+		return &lostError{} // also when it was given up because the server hung: that was then
 	}
+	l.count++
+	w.mark = l.mark + strconv.Itoa(l.count)
 	l.waiting = append(l.waiting, w)
 	l.in.SetWriteDeadline(time.Now().Add(patience))
-	_, err := l.in.WriteString(line)
+	_, err := l.in.WriteString(commandLine(args) + commandLine([]string{"display-message", "-p", w.mark}))
 	l.mu.Unlock()
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		l.drop(ErrHung)
+	default:
+		l.drop(&lostError{})
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = ErrHung
-	} else {
-		err = &lostError{}
-	}
-	l.drop(err)
-	return l.why(true)
+	return l.why()
 }
 
-// why tells why the client is gone.
-func (l *link) why(sent bool) error {
+// why tells who waits for an answer why there will be none.
+func (l *link) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var lost *lostError
 	if errors.As(l.cause, &lost) {
-		return &lostError{sent: sent}
+		return &lostError{sent: true}
 	}
 	return l.cause
 }

@@ -107,6 +107,10 @@ func box(file string) error {
 	if err != nil {
 		return err
 	}
+	heard, err := os.Create(file + ".heard") // a line for each Enter
+	if err != nil {
+		return err
+	}
 	if err := raw(); err != nil {
 		return err
 	}
@@ -131,7 +135,6 @@ func box(file string) error {
 					pasting = true
 				case pasteEnd:
 					pasting, deaf = false, time.Now().Add(200*time.Millisecond)
-					os.Stdout.WriteString("[pasted]\r\n")
 				}
 				pending = pending[len(pasteBegin):]
 				continue
@@ -142,10 +145,10 @@ func box(file string) error {
 			case pasting || c != '\r':
 				text = append(text, c)
 			case time.Now().Before(deaf):
-				os.Stdout.WriteString("[swallowed]\r\n")
+				heard.WriteString("swallowed\n")
 			default:
 				fmt.Fprintf(out, "%q\n", text)
-				os.Stdout.WriteString("[submitted]\r\n")
+				heard.WriteString("submitted\n")
 				text = nil
 			}
 		}

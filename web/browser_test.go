@@ -102,7 +102,7 @@ func (b *tab) until(expr string) {
 	b.t.Helper()
 	tick := time.NewTicker(30 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(time.Minute) // the machine may be busy; what is right is right long before
+	late := time.After(8*time.Second) // the machine may be busy; what is right is right long before
 	for {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expr+")"))
 		if err == nil && ok {
@@ -110,7 +110,7 @@ func (b *tab) until(expr string) {
 		}
 		select {
 		case <-late:
-			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 400)`))
+			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.querySelector("dialog") || document.body).innerText.slice(0, 900) + "\n" + document.activeElement.outerHTML.slice(0,300)`))
 			b.t.Fatalf("never true: %s (%v)\nthe page says:\n%s", expr, err, text)
 		case <-tick.C:
 		}

@@ -22,7 +22,7 @@ var files embed.FS
 // of one module, in this order.
 var (
 	styles  = []string{"tokens", "ground", "parts", "frame", "list", "views", "widths"}
-	scripts = []string{"dom", "words", "accent", "api", "store", "dialog", "cells", "row", "open", "list", "sessions", "history", "health", "frame", "live", "keys", "main"}
+	scripts = []string{"dom", "words", "accent", "api", "store", "dialog", "acts", "forms", "bar", "cells", "row", "open", "list", "launching", "sessions", "history", "health", "frame", "live", "keys", "main"}
 )
 
 // document is the whole page and its two small sisters, assembled once.

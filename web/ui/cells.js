@@ -19,13 +19,16 @@ export function stateCell() {
   } };
 }
 
-/** titleCell: the title, and on the same line what is asked or how it began. The first message is never a title. */
-export function titleCell() {
+/** titleCell: the title, and on the same line what is asked or how it began. The first message is never a title. One that waits has its way to the window beside it. */
+export function titleCell(agents, jump) {
   const t = h('span', { class: 't', dir: 'auto' }), tags = h('span'), veiled = h('span', { class: 'chip veiled', hidden: true }, 'hidden'), f = h('span', { class: 'f', dir: 'auto' });
-  const node = h('div', { class: 'cut' }, t, veiled, tags, f);
-  let shown = '';
+  const go = h('button', { class: 'btn go', type: 'button', tabindex: '-1', hidden: true, onclick: () => jump(row.asm_id) }, 'Jump');
+  const node = h('div', { class: 'row' }, h('div', { class: 'cut' }, t, veiled, tags, f), go);
+  let shown = '', row = null;
   return { node, paint(r) {
-    const ask = r.live && r.live.pill === 'waiting' ? r.live.ask : '';
+    row = r;
+    const waits = r.live && r.live.pill === 'waiting', ask = waits ? r.live.ask : '';
+    go.hidden = !waits;
     const titled = !!r.title;
     put(t, titled ? r.title : r.first_message || 'No title yet');
     t.classList.toggle('un', !titled);

@@ -2,15 +2,20 @@
 import { h, icon, no } from './dom.js';
 import { post } from './api.js';
 
-function open(node) {
+/** showDialog opens a dialog and takes it out of the document when it closes. The focus goes back to where it was; home is called when that is no longer there. */
+export function showDialog(node, home) {
   document.body.append(node);
-  node.addEventListener('close', () => node.remove());
+  node.addEventListener('close', () => {
+    node.remove();
+    if (home && document.activeElement === document.body) home();
+  });
   node.addEventListener('click', e => { if (e.target === node) node.close(); });
   node.showModal();
   return node;
 }
 
-const head = (title, close) => h('header', null, h('h2', { class: 'cut' }, title), h('button', { class: 'btn bare push', type: 'button', 'aria-label': 'Close', onclick: close }, icon('bad')));
+/** head is the head of a dialog: what it is, and the way out. */
+export const head = (title, close) => h('header', null, h('h2', { class: 'cut' }, title), h('button', { class: 'btn bare push', type: 'button', 'aria-label': 'Close', onclick: close }, icon('bad')));
 
 /** ask opens a form with one field. send returns a promise; its fault is shown under the field. */
 function ask({ title, label, field, note, send }) {
@@ -30,7 +35,7 @@ function ask({ title, label, field, note, send }) {
   } }, head(title, () => d.close()), h('div', { class: 'body' }, h('label', { for: 'asked' }, label), field, said),
   h('footer', null, h('span', { class: 'three small' }, note), h('button', { class: 'btn push', type: 'button', onclick: () => d.close() }, 'Cancel'), save));
   const d = h('dialog', { 'aria-label': title }, form);
-  open(d);
+  showDialog(d);
   field.focus();
   if (field.select) field.select();
 }
@@ -66,10 +71,10 @@ export async function setHidden(r, hidden, notice) {
   }
 }
 
-const list = [['/', 'filter the list'], ['j k', 'next, previous session'], ['Enter', 'open or close the session'], ['x', 'the same'], ['g s', 'Sessions'], ['g h', 'History'], ['g e', 'Health'], ['t', 'light or dark'], ['Esc', 'close, clear the filter'], ['?', 'this list']];
+const list = [['/', 'filter the list'], ['j k', 'next, previous session'], ['Enter', 'open or close the session'], ['x', 'the same'], ['J', 'jump to its window'], ['n', 'launch a session'], ['g s', 'Sessions'], ['g h', 'History'], ['g e', 'Health'], ['t', 'light or dark'], ['Esc', 'close, clear the filter'], ['?', 'this list']];
 
 export function keyList() {
   const d = h('dialog', { 'aria-label': 'Keys' }, head('Keys', () => d.close()), h('div', { class: 'body' },
     h('dl', { class: 'keys' }, list.flatMap(([k, what]) => [h('dt', null, k.split(' ').map(x => h('kbd', null, x))), h('dd', null, what)]))));
-  open(d);
+  showDialog(d);
 }

@@ -59,7 +59,7 @@ export function flash(node) {
 /** no is a sentence that stands where something was asked: its first sentence is the verdict. */
 export function no(text, kind, ...more) {
   const m = /^(.*?[.!?])(\s|$)(.*)$/s.exec(text);
-  return h('div', { class: 'no ' + (kind || ''), role: 'status' }, icon(kind === 'sick' ? 'bad' : kind === 'warn' ? 'waiting' : kind === 'plain' ? 'raw' : 'no'),
+  return h('div', { class: 'no ' + (kind || ''), role: 'status' }, icon(kind === 'sick' ? 'bad' : kind === 'warn' ? 'waiting' : kind === 'plain' ? 'raw' : kind === 'done' ? 'ok' : 'no'),
     h('span', null, m ? [h('b', null, m[1]), m[2], m[3]] : text, ...more));
 }
 

@@ -5,7 +5,7 @@ import { num, many, clockSeconds, span } from './words.js';
 
 const tabs = [['sessions', 'Sessions'], ['history', 'History'], ['health', 'Health']];
 const by = id => document.getElementById(id);
-const top = by('tabs'), dock = by('dock'), notes = by('notes'), main = by('main'), connection = by('link'), appname = by('appname');
+const begin = by('launch'), top = by('tabs'), dock = by('dock'), notes = by('notes'), main = by('main'), connection = by('link'), appname = by('appname');
 
 const links = [];
 for (const [bar, list] of [[top, tabs], [dock, tabs]]) {
@@ -102,6 +102,7 @@ export function setConnected(ok, since, l) {
     connection.title = ok ? 'The tower answers; this page follows it' : 'The tower does not answer';
     main.classList.toggle('down', !ok);
     main.inert = !ok;
+    begin.disabled = !ok;
     for (const bar of [top, dock]) bar.classList.toggle('down-now', !ok);
     title();
   }

@@ -73,7 +73,7 @@ function paint() {
   const key = JSON.stringify([a.problems, a.loops.filter(l => l.error).map(l => [l.name, l.error, l.since])]);
   if (problems.dataset.key !== key) {
     problems.dataset.key = key;
-    problems.replaceChildren(...a.loops.filter(l => l.error).map(l => no(`${l.name} is sick${l.since ? ' since ' + whenShort(Date.parse(l.since)) : ''}. ${l.error}. It tries again by itself.`, 'sick')), ...a.problems.map(p => no(`${p.text} ${p.fix}`.trim(), 'sick')));
+    problems.replaceChildren(...a.loops.filter(l => l.error).map(l => no(`${l.name} is sick${l.since ? ' since ' + whenShort(Date.parse(l.since)) : ''}. ${l.error}. It tries again by itself.`, 'sick')), ...a.problems.map(p => no(`${p.text} ${p.fix || ''}`.trim(), 'sick')));
     problems.hidden = !problems.childNodes.length;
   }
   for (const l of a.loops) {
@@ -115,7 +115,7 @@ function paintAgents(list) {
   agentRows.replaceChildren(...list.map(a => h('tr', null, h('td', null, h('span', { class: 'chip' }, h('b', null, a.code), h('span', null, a.display))), h('td', { class: 'two' }, `${num(a.counts.visible)}, ${num(a.counts.live)} live`),
     h('td', { class: 'wide' }, a.installed
       ? [pill(kinds[a.hooks.state] || 'idle', cap(a.hooks.state || 'not installed')), ' ', h('span', { class: 'two' }, a.hooks.reason || (a.hooks.state === 'installed' ? many((a.hooks.events || []).length, 'event') : '')), (a.hooks.missing || []).length && a.hooks.state === 'partial' ? h('span', { class: 'three small' }, ' missing: ' + a.hooks.missing.join(', ')) : null, a.hooks.state === 'not installed' || !a.hooks.state ? h('span', { class: 'three small' }, ' Install them with ', h('span', { class: 'mono' }, 'tower hooks install ' + a.agent)) : null]
-      : [h('span', { class: 'two' }, 'Not installed. ' + a.install), a.why ? h('div', { class: 'three small' }, a.why) : null]))));
+      : [h('span', { class: 'two' }, 'Not installed. ' + (a.install || '')), a.why ? h('div', { class: 'three small' }, a.why) : null]))));
 }
 
 const cap = s => s[0].toUpperCase() + s.slice(1);

@@ -1,6 +1,6 @@
 // Keys. They do nothing while something is typed or a dialog is open.
 import { keyList } from './dialog.js';
-import { step, press, escape, setText } from './sessions.js';
+import { step, press, escape, setText, launch, jumpHere } from './sessions.js';
 import { flipTheme, viewOf } from './frame.js';
 
 const places = { s: 'sessions', h: 'history', e: 'health' };
@@ -22,8 +22,8 @@ export function listen() {
     const here = viewOf(location.hash) === 'sessions', onRow = e.target.matches('.s');
     if (going && e.timeStamp - going < 1500 && places[e.key]) { location.hash = places[e.key]; going = 0; e.preventDefault(); return; }
     going = e.key === 'g' ? e.timeStamp : 0;
-    const act = { '/': () => { find.focus(); find.select(); }, '?': keyList, t: flipTheme, Escape: () => here && escape() }[e.key] ||
-      here && { j: () => step(1), k: () => step(-1), x: press }[e.key] ||
+    const act = { '/': () => { find.focus(); find.select(); }, '?': keyList, t: flipTheme, n: launch, Escape: () => here && escape() }[e.key] ||
+      here && { j: () => step(1), k: () => step(-1), x: press, J: jumpHere }[e.key] ||
       here && onRow && { ArrowDown: () => step(1), ArrowUp: () => step(-1), Enter: press, ' ': press, ArrowRight: () => e.target.getAttribute('aria-expanded') === 'false' && press(), ArrowLeft: () => e.target.getAttribute('aria-expanded') === 'true' && press() }[e.key];
     if (!act) return;
     e.preventDefault();

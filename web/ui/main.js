@@ -1,7 +1,7 @@
 // The page: which view is shown, and what every answer of the tower is given to.
 import { setZone } from './words.js';
 import { pageKey, toLogin } from './api.js';
-import { sessionsView, sessionsLive, sessionsTick, sessionsShow } from './sessions.js';
+import { sessionsView, sessionsLive, sessionsTick, sessionsShow, launch } from './sessions.js';
 import { historyView, historyShow } from './history.js';
 import { healthView, healthShow, healthHide } from './health.js';
 import { frameLive, frameTick, setConnected, setTrouble, setView, viewOf } from './frame.js';
@@ -42,6 +42,7 @@ if (pageKey()) {
   setZone('');
   addEventListener('hashchange', go);
   document.getElementById('skip').addEventListener('click', e => { e.preventDefault(); place.focus(); });
+  document.getElementById('launch').addEventListener('click', launch);
   go();
   listen();
   setInterval(() => { if (!document.hidden) { const now = Date.now(); sessionsTick(now); frameTick(now); } }, 1000);

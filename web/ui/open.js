@@ -3,6 +3,7 @@ import { h, icon, put, hint, copy, no } from './dom.js';
 import { stateOf, ctxOf, num, many, whenShort, whenLong, span } from './words.js';
 import { get } from './api.js';
 import { rename, describe, tag, setHidden } from './dialog.js';
+import { makeBar } from './bar.js';
 
 const grades = { record: 'proven by the agent’s own record', lock: 'proven by its writer lock', shared: 'shared with other sessions' };
 
@@ -34,18 +35,19 @@ function facts(names) {
 
 const counted = m => Object.entries(m || {}).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 8).map(([k, n]) => n > 1 ? k + ' ×' + n : k).join(', ');
 
-/** makeOpen builds the panel under a row. notice shows a line with an undo; more(id) opens a neighbour. */
-export function makeOpen(r, agents, notice, more) {
-  let row = r, detail = null, wanted = -1, line = '';
+/** makeOpen builds the panel under a row. world.notice shows a line with an undo, world.reveal opens a neighbour. */
+export function makeOpen(r, world) {
+  const { agents, notice } = world;
+  let row = r, detail = null, wanted = -1, line = '', warned = '';
   const left = facts([['Folder', true], ['Started'], ['Ended'], ['Process'], ['Runs'], ['Tags'], ['Hidden']]);
-  const right = facts([['Session', true], ['Agent'], ['Model'], ['Context'], ['Turns'], ['Skills'], ['Closeout'], ['Tower id', true]]);
-  const say = h('div', { class: 'say' }), about = h('div', { class: 'small' }), chain = h('div', { class: 'small two' }), said = h('div');
+  const right = facts([['Session', true], ['Agent'], ['Model'], ['Context'], ['Turns'], ['Skills'], ['Closeout'], ['Class'], ['Tower id', true]]);
+  const say = h('div', { class: 'say' }), about = h('div', { class: 'small' }), chain = h('div', { class: 'small two' }), said = h('div'), bar = makeBar(r, world);
   const act = (name, f) => h('button', { class: 'btn', type: 'button', onclick: f }, name);
   const veil = act('Hide', () => setHidden(row, !row.hidden_why, notice));
   const command = h('code', { class: 'cut' }), take = h('button', { class: 'act', type: 'button', onclick: () => copy(line, take) }, icon('copy'), h('span', null, 'Copy'));
   const resume = h('div', { class: 'copy', hidden: true }, command, take);
   const node = h('div', { class: 'op', role: 'row' }, h('div', { class: 'panel', role: 'gridcell', 'aria-colspan': 9 }, left.node, right.node,
-    h('div', { class: 'stack' }, say, about, h('div', { class: 'row wrap' }, act('Rename', () => rename(row)), act('Describe', () => describe(row, detail && detail.description)), act('Tag', () => tag(row)), veil), said, resume, chain)));
+    h('div', { class: 'stack' }, say, about, bar.node, said, h('div', { class: 'row wrap' }, act('Rename', () => rename(row)), act('Describe', () => describe(row, detail && detail.description)), act('Tag', () => tag(row)), veil), resume, chain)));
 
   function paint(next) {
     row = next || row;
@@ -62,7 +64,7 @@ export function makeOpen(r, agents, notice, more) {
     right.paint([
       row.agent_session_id, (a ? a.display : row.agent) + (detail && detail.version ? ' ' + detail.version : ''), row.model || 'no reading',
       c.text === 'no reading' ? c.text : c.title, row.turns == null ? 'no reading' : num(row.turns), detail ? counted(detail.skills) : null,
-      row.closeout_state || 'unknown', row.asm_id,
+      row.closeout_state || 'unknown', l && l.said ? l.said.class + (l.said.line ? ' “' + l.said.line + '”' : '') : null, row.asm_id,
     ]);
     const state = stateOf(row);
     const ask = l && l.pill === 'waiting' && l.ask;
@@ -73,7 +75,8 @@ export function makeOpen(r, agents, notice, more) {
     about.hidden = !about.textContent;
     put(veil, row.hidden_why ? 'Unhide' : 'Hide');
     hint(veil, row.hidden_why ? 'Hidden: ' + row.hidden_why : 'It leaves the list and the counts; nothing is deleted');
-    said.replaceChildren(...(l && l.caution ? [no(l.caution)] : []));
+    if (warned !== (l && l.caution || '')) said.replaceChildren(...((warned = l && l.caution || '') ? [no(warned)] : []));
+    bar.paint(row);
   }
 
   async function fetchDetail(revision) {
@@ -83,7 +86,7 @@ export function makeOpen(r, agents, notice, more) {
     try {
       d = await get('/api/sessions/' + row.asm_id);
     } catch (f) {
-      if (f.status) said.replaceChildren(no(f.sentence));
+      if (f.status) { warned = f.sentence; said.replaceChildren(no(warned)); }
       return;
     }
     detail = d;
@@ -91,11 +94,11 @@ export function makeOpen(r, agents, notice, more) {
     resume.hidden = !line || !!row.live;
     put(command, line);
     hint(command, line);
-    chain.replaceChildren(...d.chain.flatMap((c, i) => [i ? ' · ' : '', c.how + ' ', h('a', { href: '#sessions', onclick: e => { e.preventDefault(); more(c.asm_id); } }, c.title || c.asm_id.slice(0, 8))]));
+    chain.replaceChildren(...d.chain.flatMap((c, i) => [i ? ' · ' : '', c.how + ' ', h('a', { href: '#sessions', onclick: e => { e.preventDefault(); world.reveal(c.asm_id); } }, c.title || c.asm_id.slice(0, 8))]));
     chain.hidden = !d.chain.length;
     paint();
   }
 
   paint(r);
-  return { node, paint, refresh: fetchDetail };
+  return { node, paint, refresh: fetchDetail, answer: bar.answer };
 }

@@ -15,9 +15,9 @@ export function header() {
 }
 
 /** makeRow builds the node of a session. paint(row) writes what changed; tick(now) writes what the clock changes. */
-export function makeRow(id, agents) {
+export function makeRow(id, agents, jump) {
   const cells = columns.map(([cls, , make]) => {
-    const c = make(agents);
+    const c = make(agents, jump);
     return { ...c, box: h('div', { class: cls, role: 'gridcell' }, c.node) };
   });
   const node = h('div', { class: 's', role: 'row', tabindex: '-1', 'aria-expanded': 'false', 'data-id': id }, cells.map(c => c.box));

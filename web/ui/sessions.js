@@ -5,6 +5,9 @@ import { store, setAll } from './store.js';
 import { makeList, counters } from './list.js';
 import { makeRow } from './row.js';
 import { makeOpen } from './open.js';
+import { act, tell, onAnswer, answerOf } from './acts.js';
+import { launchForm } from './forms.js';
+import { makeLaunching } from './launching.js';
 
 /** agents by name, as the tower last told them. */
 export const agents = new Map();
@@ -16,11 +19,25 @@ const counts = h('span', { class: 'two', 'aria-live': 'off' });
 const shows = [['all', 'All'], ['live', 'Live'], ['hidden', 'Hidden too']].map(([key, name]) => h('button', { type: 'button', 'aria-pressed': String(key === 'all'), onclick: () => show(key), 'data-show': key }, name));
 const which = h('select', { class: 'field pick', 'aria-label': 'Agent', onchange: () => { filter.agent = which.value; relayout(true); } }, h('option', { value: '' }, 'Every agent'));
 const notices = h('div', { class: 'notice', 'aria-live': 'polite' }), empty = h('section', { class: 'panel void', hidden: true }), foot = h('p', { class: 'foot' });
+const spoken = h('div', { class: 'sr', 'aria-live': 'polite' });
 const list = makeList(make);
+
+// What forms and panels need to know of the rest.
+const world = {
+  agents, notice, reveal,
+  home: id => { if (listed(id)) step(0, id); },
+  launch: given => launchForm(world, given),
+  title: id => { const r = store.byID.get(id); return r ? r.title || r.first_message : ''; },
+  models: agent => [...new Set(store.rows.filter(r => r.agent === agent && r.model).map(r => r.model))].slice(0, 12),
+};
+const launching = makeLaunching(world);
+
+/** launch opens the form for a new session. */
+export const launch = () => world.launch();
 
 export const sessionsView = h('section', { 'aria-label': 'Sessions' },
   h('div', { class: 'pagehead' }, h('h1', null, 'Sessions'), counts, h('div', { class: 'row wrap push' }, h('div', { class: 'seg', role: 'group', 'aria-label': 'Show' }, shows), which)),
-  notices, list.node, empty, foot);
+  notices, launching.node, list.node, empty, foot, spoken);
 list.node.hidden = true;
 
 function show(key) {
@@ -73,11 +90,11 @@ function make(it) {
     return m;
   }
   if (it.kind === 'open') {
-    const m = makeOpen(store.byID.get(it.id), agents, notice, reveal);
+    const m = makeOpen(store.byID.get(it.id), world);
     m.refresh(store.revision);
     return m;
   }
-  const m = makeRow(it.key, agents);
+  const m = makeRow(it.key, agents, jump);
   m.paint(store.byID.get(it.key));
   m.node.setAttribute('aria-expanded', String(it.key === open));
   m.node.tabIndex = it.key === cursor ? 0 : -1;
@@ -95,6 +112,7 @@ function relayout(force) {
     list.node.hidden = !items.length;
     list.layout(items);
     if (!cursor) aim(items.find(i => i.kind === 'row'));
+    if (followed) requestAnimationFrame(follow);
   }
   for (const it of items) if (it.kind === 'group') { const m = list.get(it.key); if (m) m.paint(it); }
   vacancy();
@@ -120,13 +138,13 @@ function vacancy() {
     const all = store.rows.filter(r => filter.show === 'hidden' || !r.hidden_why).length;
     say('No match for “' + filter.text + '”', `${num(all)} of ${num(Math.max(all, store.total))} titles, first messages and folders were compared. Message text was not read.`, 'Clear the filter', () => { document.getElementById('find').value = ''; setText(''); });
   } else if (!installed.length && !live.counts.all) {
-    say('No agent is installed', 'Tower watches terminal coding agents. Install one, then start it in any terminal: it appears here within 5 seconds.', '', null, live.agents.map(a => h('li', null, h('b', null, a.display), ' ', h('span', { class: 'two' }, a.install), a.why ? h('div', { class: 'three small' }, a.why) : null)));
+    say('No agent is installed', 'Tower watches terminal coding agents. Install one, then start it in any terminal: it appears here within 5 seconds.', '', null, live.agents.map(a => h('li', null, h('b', null, a.display), ' ', h('span', { class: 'two' }, a.install || ''), a.why ? h('div', { class: 'three small' }, a.why) : null)));
   } else if (live.import.running && !live.counts.all) {
     say('Reading what was there before', 'Sessions appear here as their transcripts are read.');
   } else if (!live.counts.all) {
-    say('No sessions yet', `Tower looked for ${names} and found no transcripts. Start an agent in any terminal: it appears within 5 seconds.`);
+    say('No sessions yet', `Tower looked for ${names} and found no transcripts. Launch a session here, or start an agent in any terminal: it appears within 5 seconds.`, 'Launch', launch);
   } else if (filter.show === 'live') {
-    say('Nothing is running', 'Start an agent in any terminal: it appears within 5 seconds.');
+    say('Nothing is running', 'Launch a session here, or start an agent in any terminal: it appears within 5 seconds.', 'Launch', launch);
   } else if (filter.agent) {
     const a = agents.get(filter.agent);
     say('No session of ' + (a ? a.display : filter.agent), a && !a.installed ? 'It is not installed. ' + a.install : 'Start it in any terminal: it appears within 5 seconds.');
@@ -146,6 +164,7 @@ function notice(text, undo) {
 
 function toggle(id) {
   const was = open;
+  if (was) for (const place of ['acts', 'chat']) if (answerOf(was, place)) tell(was, place, null); // read, and closed
   open = open === id ? null : id;
   for (const k of [was, id]) { const m = list.get(k); if (m) m.node.setAttribute('aria-expanded', String(k === open)); }
   relayout();
@@ -162,6 +181,42 @@ function reveal(id) {
   relayout(true);
   step(0, id);
 }
+
+/** jump brings the window of a session to the front; what it was refused for stands in its row. */
+async function jump(id) {
+  const row = store.byID.get(id), r = row && await act(row, 'focus', {});
+  if (r) put(spoken, r.said); else if (row && open !== id) toggle(id);
+}
+
+/** jumpHere is jump for the row under the cursor. */
+export const jumpHere = () => { if (cursor) jump(cursor); };
+
+// A session that is ended or resumed moves to another group; its panel is followed to where it went.
+let followed = null;
+
+function follow() {
+  if (!followed || followed.id !== open || Date.now() > followed.until) { followed = null; return; }
+  if (!listed(open)) { carry(open); return; }
+  const key = 'o:' + open, m = list.get(key), box = m && m.node.getBoundingClientRect();
+  if (!box || m.node.classList.contains('away') || box.top < 60 || box.bottom > innerHeight) list.reveal(key);
+}
+
+const listed = id => items.some(i => i.key === id);
+
+// A session that left the list, because nothing happened in it before it was ended, has its answer above.
+function carry(id) {
+  const node = answerOf(id, 'acts');
+  notices.replaceChildren(...(node ? [node] : []));
+}
+
+onAnswer((id, place) => {
+  const m = list.get('o:' + id);
+  if (m) m.answer();
+  if (place === 'acts' && !listed(id)) { carry(id); return; }
+  if (place !== 'acts' || id !== open) return;
+  followed = { id, until: Date.now() + 5000 };
+  if (answerOf(id, place)) requestAnimationFrame(follow);
+});
 
 /** step moves the cursor by n rows, or to the row named, and gives it the focus. */
 export function step(n, to) {
@@ -186,7 +241,7 @@ export function escape() {
 
 list.node.addEventListener('click', e => {
   const s = e.target.closest('.s');
-  if (!s || getSelection().toString()) return;
+  if (!s || e.target.closest('button') || getSelection().toString()) return;
   aim({ key: s.dataset.id });
   toggle(s.dataset.id);
 });
@@ -217,6 +272,7 @@ export function sessionsLive(l) {
   const fresh = !live || JSON.stringify(live.agents.map(a => [a.agent, a.display])) !== JSON.stringify(l.agents.map(a => [a.agent, a.display]));
   live = l;
   for (const a of l.agents) agents.set(a.agent, a);
+  launching.paint(l.launches);
   const c = l.counts;
   put(counts, `${num(c.live)} live, ${num(c.visible)} in all, ${num(c.hidden)} hidden`);
   if (fresh) which.replaceChildren(h('option', { value: '' }, 'Every agent'), ...l.agents.map(a => h('option', { value: a.agent, selected: a.agent === filter.agent }, a.display)));

@@ -9,9 +9,11 @@ export const store = {
   listeners: new Set(),
 };
 
-const instants = ['started_at', 'last_seen', 'ended_at'];
+const instants = ['started_at', 'last_seen', 'ended_at'], texts = ['title', 'name', 'first_message', 'cwd', 'project', 'model', 'end_reason', 'hidden_why', 'closeout_state', 'busy'];
 
+// What is not known is null in an answer; a text of this page is then empty.
 function adopt(r) {
+  for (const k of texts) r[k] = r[k] || '';
   for (const k of instants) r[k] = r[k] ? Date.parse(r[k]) : null;
   if (r.live) r.live.since = r.live.since ? Date.parse(r.live.since) : null;
   r.hay = (r.title + '\n' + r.first_message + '\n' + r.cwd + '\n' + r.tags.join(' ')).toLowerCase();

@@ -5,7 +5,7 @@ let clockFormat, weekFormat, dayFormat, yearFormat, longFormat, secondFormat, pa
 
 /** setZone names the zone of all clocks and days. One that the browser does not know is the browser's own. */
 export function setZone(name) {
-  if (clockFormat && name === zone) return;
+  if (clockFormat && (name || undefined) === zone) return;
   zone = name || undefined;
   const make = o => {
     try { return new Intl.DateTimeFormat('en-GB', { ...o, timeZone: zone }); } catch { return new Intl.DateTimeFormat('en-GB', o); }
@@ -78,6 +78,7 @@ const ends = { ended: 'Exited', killed: 'Ended by you', lost: 'Its process went 
 /** stateOf is the pill of a row: [kind, word, title]. */
 export function stateOf(r) {
   const l = r.live;
+  if (r.busy) return ['starting', r.busy[0].toUpperCase() + r.busy.slice(1) + '…', 'An action is under way on it'];
   if (l) {
     if (l.pill === 'waiting') return ['waiting', l.wait ? 'Waits: ' + l.wait : 'Waits', l.ask];
     if (words[l.pill]) return [l.pill, words[l.pill], l.caution];

@@ -87,16 +87,20 @@ type view struct {
 
 var errNoClient = errors.New("no such client")
 
+// seen looks at what a client shows. It is looked up in the list: display-message passes over the
+// client it is given whenever another session than that client's is the one it comes upon first.
 func (s *Server) seen(ctx context.Context, client string) (view, error) {
-	lines, err := s.run(ctx, "display-message", "-p", "-c", client, "#{client_name}\t#{session_id}\t#{pane_id}\t#{session_attached}\t#{destroy-unattached}")
+	lines, err := s.run(ctx, "list-clients", "-F", "#{session_id}\t#{pane_id}\t#{session_attached}\t#{destroy-unattached}\t"+plain("client_name"))
 	if err != nil {
 		return view{}, err
 	}
-	f := strings.Split(strings.Join(lines, "\n"), "\t")
-	if len(f) != 5 || f[0] != client {
-		return view{}, errNoClient
+	for _, line := range lines {
+		f := strings.SplitN(line, "\t", 5)
+		if len(f) == 5 && f[4] == client {
+			return view{session: f[0], pane: f[1], last: f[2] == "1", ephemeral: f[3] != "0" && f[3] != "off" && f[3] != ""}, nil
+		}
 	}
-	return view{session: f[1], pane: f[2], last: f[3] == "1", ephemeral: f[4] != "0" && f[4] != "off" && f[4] != ""}, nil
+	return view{}, fmt.Errorf("%w: %s", errNoClient, client)
 }
 
 // AttachArgv returns the command that shows a pane's session in the terminal it is run in. It is nil

@@ -31,6 +31,7 @@ func (s *server) stop(pid int) (wake func()) {
 }
 
 func TestHang(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	out := filepath.Join(s.dir, "out")
 	p := s.start("x", "sink", out, "bracketed")
@@ -51,7 +52,9 @@ func TestHang(t *testing.T) {
 		{"Kill", func() error { return s.Kill(t.Context(), "%9999") }},
 		{"Clients", func() error { return second(s.Clients(t.Context())) }},
 		{"Show", func() error { return s.Show(t.Context(), "/dev/pts/0", p.ID) }},
-		{"Start", func() error { return second(s.Start(t.Context(), Start{ID: "y", Dir: s.dir, Argv: []string{"cat", "-u"}})) }},
+		{"Start", func() error {
+			return second(s.Start(t.Context(), Start{ID: "y", Dir: s.dir, Argv: []string{"cat", "-u"}}))
+		}},
 		{"foreign Panes", func() error { return second(Foreign("", s.o.Socket).Panes(t.Context())) }},
 		{"short of time", func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -110,6 +113,7 @@ func found(ok bool, err error) error {
 
 // TestTakenBack shows that a key which timed out is not pressed when the server goes on.
 func TestTakenBack(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	out := filepath.Join(s.dir, "out")
 	p := s.start("x", "sink", out, "bracketed")
@@ -133,6 +137,7 @@ func TestTakenBack(t *testing.T) {
 }
 
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	p := s.start("x", "environ", filepath.Join(s.dir, "e"))
 	s.linked()
@@ -179,6 +184,7 @@ func TestStaleSocket(t *testing.T) {
 
 // TestReconnect ends the control client from outside.
 func TestReconnect(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	p := s.start("x", "environ", filepath.Join(s.dir, "e"))
 	first := s.linked().current()
@@ -193,6 +199,7 @@ func TestReconnect(t *testing.T) {
 }
 
 func TestChanged(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	p := s.start("x", "environ", filepath.Join(s.dir, "e"))
 	s.linked()

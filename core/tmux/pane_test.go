@@ -270,6 +270,7 @@ func TestStartArguments(t *testing.T) {
 
 // TestFolderMismatch shows that a pane which runs elsewhere is closed again.
 func TestFolderMismatch(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	_, err := s.Start(t.Context(), Start{ID: "stray", Dir: s.dir, Argv: []string{"/bin/sh", "-c", "cd /; exec sleep 1000"}})
 	if err == nil || !strings.Contains(err.Error(), "runs in /") {

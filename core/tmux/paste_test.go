@@ -142,6 +142,7 @@ func TestClosedPanes(t *testing.T) {
 // TestSwallowedEnter sends prompts to an input box that is deaf for a moment after each paste: a
 // retry presses Enter and nothing else, and each prompt is submitted once and whole.
 func TestSwallowedEnter(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	out := filepath.Join(s.dir, "out")
 	p := s.start("x", "box", out)

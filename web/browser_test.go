@@ -102,7 +102,7 @@ func (b *tab) until(expr string) {
 	b.t.Helper()
 	tick := time.NewTicker(30 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(8*time.Second) // the machine may be busy; what is right is right long before
+	late := time.After(time.Minute) // the machine may be busy; what is right is right long before
 	for {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expr+")"))
 		if err == nil && ok {

@@ -20,5 +20,6 @@
 //
 // It never listens beyond loopback, never answers a foreign origin, never stores a secret in the clear,
 // never loads anything from outside its own document, and never turns a field of a request into a path,
-// a flag or a word of a shell.
+// a flag or a word of a shell: the one folder a request may name goes to the engine as it is, which looks
+// at it. The environment it passes to a launcher it neither keeps nor logs.
 package web

@@ -120,7 +120,7 @@ func TestPageResumes(t *testing.T) {
 	b.press(".op", "Resume")
 	b.until(`document.activeElement.name === 'model'`)
 	display := map[core.Agent]string{"claude": "Claude Code", "codex": "Codex"}[row.Agent]
-	if got := b.text("dialog .v"); got != display+" fixed: only "+display+" can read its own transcript. To change agents use Continue with…." {
+	if got := b.text("dialog .v"); got != display+" fixed: only "+display+" can read its own transcript. To change agents use “Continue with…”." {
 		t.Errorf("the agent is said to be %q", got)
 	}
 	if js[bool](b, `!!document.querySelector('dialog .seg, dialog select')`) {

@@ -46,12 +46,14 @@ function form({ title, body, go, note, send, good, first, home }) {
     said.replaceChildren();
     put(foot, 'Waiting for its window.');
     try {
-      good(await send(), d, { fields, said, start, away });
+      const r = await send();
+      put(foot, '');
+      good(r, d, { fields, said, start, away });
     } catch (f) {
+      put(foot, note);
       said.replaceChildren(refusal(f));
       said.scrollIntoView({ block: 'nearest' });
     }
-    put(foot, note);
     sending = false;
     start.removeAttribute('aria-disabled');
   }, onkeydown: e => {
@@ -102,7 +104,7 @@ export function resumeForm(r, world) {
   models.paint(world.models(r.agent));
   form({
     title: 'Resume: ' + called(r), go: 'Resume', note: 'The same session, one more run.', first: model, home: () => world.home(r.asm_id),
-    body: [plain('Agent', who, `fixed: only ${who} can read its own transcript. To change agents use Continue with….`), labelled('Model', model, 'Empty: no model is asked for.'), models.list, labelled('Folder', cwd, 'Another one only when this one is gone.')],
+    body: [plain('Agent', who, `fixed: only ${who} can read its own transcript. To change agents use “Continue with…”.`), labelled('Model', model, 'Empty: no model is asked for.'), models.list, labelled('Folder', cwd, 'Another one only when this one is gone.')],
     send: () => post(`/api/sessions/${r.asm_id}/resume`, { ...(model.value.trim() ? { model: model.value } : {}), ...(cwd.value !== r.cwd ? { cwd: cwd.value } : {}) }, longest),
     good(result, d) { d.close(); tell(r.asm_id, 'acts', done(result)); },
   });

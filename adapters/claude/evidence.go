@@ -34,6 +34,7 @@ type record struct {
 	WaitingFor string `json:"waitingFor"`
 	StatusAt   int64  `json:"statusUpdatedAt"`
 	StartedAt  int64  `json:"startedAt"`
+	Job        string `json:"jobId"` // of a background session
 }
 
 // maxRecord bounds what is read of one file; a real one has some 400 bytes.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"tower/core"
@@ -22,7 +23,7 @@ func (a *Adapter) Launch(spec core.LaunchSpec) (core.Launch, error) {
 	if err := plain("Not started.", spec.Model); err != nil {
 		return core.Launch{}, err
 	}
-	l := core.Launch{Dir: spec.CWD, Unset: scrubbed, Preset: a.id()}
+	l := core.Launch{Dir: spec.CWD, Set: a.environ(), Unset: scrubbed, Preset: a.id()}
 	l.Argv = []string{command, "--session-id", l.Preset}
 	switch {
 	case spec.Name == "":
@@ -58,11 +59,20 @@ func (a *Adapter) Resume(s core.Session, model string) (core.Launch, error) {
 	if err := plain(not, model); err != nil {
 		return core.Launch{}, err
 	}
-	l := core.Launch{Argv: []string{command, "--resume", s.Native}, Dir: s.CWD, Unset: scrubbed, Preset: s.Native}
+	l := core.Launch{Argv: []string{command, "--resume", s.Native}, Dir: s.CWD, Set: a.environ(), Unset: scrubbed, Preset: s.Native}
 	if model != "" {
 		l.Argv = append(l.Argv, "--model", model)
 	}
 	return l, nil
+}
+
+// WithPrompt puts a first prompt behind the command line of Resume. A slash command runs as if it had
+// been typed.
+func (a *Adapter) WithPrompt(l core.Launch, prompt string) core.Launch {
+	if prompt != "" {
+		l.Argv = append(slices.Clone(l.Argv), "--", prompt)
+	}
+	return l
 }
 
 // plain refuses a model that the agent would read as an option.
@@ -78,6 +88,7 @@ func (a *Adapter) OneShot(dir string) (core.Launch, error) {
 	return core.Launch{
 		Argv:   []string{command, "-p", "Answer with the single word: ok"},
 		Dir:    dir,
+		Set:    a.environ(),
 		Unset:  scrubbed,
 		NullIn: true,
 	}, nil

@@ -16,6 +16,7 @@ const preset = "11111111-2222-4333-8444-555555555555"
 
 func launcher() *Adapter {
 	a := New(testInfo("/home/dev/.claude"))
+	a.home = "/home/dev"
 	a.id = func() string { return preset }
 	return a
 }

@@ -41,6 +41,7 @@ type Command struct {
 	Name     string
 	Terminal string // "" = as configured
 	Force    bool
+	Here     bool // attach: say what to run in the asker's own terminal, open none
 }
 
 // Result is what came of a command that was done. A command that was not done is an error, and a
@@ -50,6 +51,7 @@ type Result struct {
 	Import *ImportResult `json:"import,omitempty"`
 	End    *EndResult    `json:"end,omitempty"`
 	Launch *LaunchResult `json:"launch,omitempty"`
+	Run    *Launch       `json:"run,omitempty"` // what the asker is to run in its own terminal
 }
 
 // EndResult is the consequence of END, not the action. WindowClosed is nil when the session showed in no

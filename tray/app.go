@@ -23,7 +23,6 @@ import (
 	"tower/installer"
 	"tower/tray/cli"
 	"tower/tray/icon"
-	"tower/tray/menu"
 	"tower/web"
 )
 
@@ -87,6 +86,7 @@ type app struct {
 
 	log     *slog.Logger
 	engine  *engine.Engine
+	popups  *alert.Popups
 	restart atomic.Bool
 }
 
@@ -94,7 +94,7 @@ type app struct {
 func (a *app) run(ctx context.Context) (again bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	privately()
+	umask := privately()
 	debug.SetGCPercent(50) // it idles for days: less memory is worth a little more work
 	logFile, err := openLog(a.env.Home.Log())
 	if err != nil {
@@ -105,6 +105,9 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 	exe, _ := os.Executable()
 	o := a.env.EngineOptions(a.log)
 	o.Build = engine.Build(exe)
+	o.Exe, o.Environ, o.Umask = exe, os.Environ(), umask
+	closeTerminals := a.terminals(&o)
+	defer closeTerminals()
 	o.Stop = stop
 	o.Restart = func() { a.restart.Store(true); stop() }
 
@@ -129,7 +132,8 @@ func (a *app) run(ctx context.Context) (again bool, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.engine.Run(ctx) })
 	g.Go(func() error { return server.Serve(ctx, tcp, socket) })
-	g.Go(func() error { return a.popups(ctx) })
+	a.popups = a.newPopups()
+	g.Go(func() error { return a.popups.Run(ctx, a.updates(ctx), a.engine.Snapshot) })
 	g.Go(func() error { return a.watchRules(ctx) })
 	g.Go(func() error { return a.progress(ctx) })
 	g.Go(func() error { return a.keepHome(ctx) })
@@ -230,12 +234,13 @@ func (a *app) updates(ctx context.Context) <-chan struct{} {
 	return c
 }
 
-func (a *app) popups(ctx context.Context) error {
+// newPopups makes what shows popups; without its picture they do without.
+func (a *app) newPopups() *alert.Popups {
 	picture, err := icon.PNG(icon.Alert, 32)
 	if err != nil {
-		return err
+		a.log.Error("no picture for popups", "error", err)
 	}
-	return alert.NewPopups(picture, a.log).Run(ctx, a.updates(ctx), a.engine.Snapshot)
+	return alert.NewPopups(picture, a.log)
 }
 
 // tray runs the icon. Where none can be shown everything else runs on.
@@ -247,7 +252,7 @@ func (a *app) tray(ctx context.Context) error {
 		// The icon cannot be put up twice by one process.
 		OnBusBack: func() {
 			a.log.Info("session bus is back, starting anew for the icon")
-			a.command(ctx, core.CommandRestart)
+			a.command(ctx, core.Command{Kind: core.CommandRestart})
 		},
 		OnHidden: func(why string) {
 			fmt.Fprintf(a.env.Err, "tower: no icon yet: %s; the page and the command line do without\n", why)
@@ -260,27 +265,6 @@ func (a *app) tray(ctx context.Context) error {
 		a.log.Error("no icon", "error", err)
 	}
 	return nil
-}
-
-// command sends a command as the tray's, the way every face does.
-func (a *app) command(ctx context.Context, kind core.CommandKind) {
-	if _, err := a.engine.Do(ctx, core.Command{Kind: kind, By: "tray"}); err != nil {
-		a.log.Error("command of the tray not done", "kind", kind, "error", err)
-	}
-}
-
-// act does what a click on the menu asks for.
-func (a *app) act(ctx context.Context, act menu.Action) {
-	switch act.Do {
-	case menu.DoRestart:
-		a.command(ctx, core.CommandRestart)
-	case menu.DoQuit:
-		a.command(ctx, core.CommandStop)
-	case menu.DoOpen:
-		if _, err := a.env.OpenPage(ctx, act.Path); err != nil {
-			a.log.Error("page not opened", "path", act.Path, "error", err)
-		}
-	}
 }
 
 func listenSocket(path string) (net.Listener, error) {

@@ -10,8 +10,12 @@ import (
 
 const hookName = "tower-hook"
 
-// privately makes every file this process writes the person's alone.
-func privately() { syscall.Umask(0o077) }
+// privately makes every file this process writes the person's alone. It returns what the person's own files
+// are made with, for programs that are started for them; nil where there is no such thing.
+func privately() *int {
+	was := syscall.Umask(0o077)
+	return &was
+}
 
 // execAnew replaces the program by the one now on disk, under the same pid.
 func execAnew() error {

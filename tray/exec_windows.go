@@ -8,7 +8,7 @@ import (
 
 const hookName = "tower-hook.exe"
 
-func privately() {}
+func privately() *int { return nil }
 
 // execAnew starts the program now on disk; this one ends. Not verified on a real system.
 func execAnew() error {

@@ -22,6 +22,22 @@ func (e *Engine) Do(ctx context.Context, c core.Command) (core.Result, error) {
 	switch c.Kind {
 	case core.CommandRename, core.CommandDescribe, core.CommandTag, core.CommandHide, core.CommandUnhide:
 		return e.edit(ctx, c)
+	case core.CommandLaunch:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.launch(ctx, c) })
+	case core.CommandResume:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.resume(ctx, c) })
+	case core.CommandContinue:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.continueWith(ctx, c) })
+	case core.CommandAttach:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.attach(ctx, c) })
+	case core.CommandJump:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.jump(ctx, c) })
+	case core.CommandEnd:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.end(ctx, c) })
+	case core.CommandType:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.typeText(ctx, c) })
+	case core.CommandCloseout:
+		return e.act(ctx, func(ctx context.Context) (core.Result, error) { return e.closeout(ctx, c) })
 	case core.CommandImport:
 		r, err := e.importNow(ctx, c.Text == "full")
 		if err == nil {

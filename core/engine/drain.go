@@ -9,6 +9,7 @@ import (
 
 	"tower/core"
 	"tower/core/inbox"
+	"tower/core/launch"
 	"tower/core/proc"
 )
 
@@ -52,11 +53,14 @@ func (e *Engine) drainOnce(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("drain inbox: %w", err)
 	}
-	events, good, bad := e.decode(b.Items, known)
+	events, reports, good, bad := e.decode(b.Items, known)
 	errs := []error{e.quarantine(append(b.Bad, bad...))}
 	var refused []inbox.Bad
 	// With nothing new, what the ledger refused before is tried again: no file will wake it.
 	err = e.post(ctx, func(ctx context.Context) error {
+		for _, r := range reports {
+			e.reported(r)
+		}
 		for _, ev := range events {
 			if e.applied[ev.ID] {
 				continue
@@ -117,12 +121,19 @@ func reason(err error) string {
 // decode turns envelopes into events. One of an agent nobody here knows, or that its adapter does not
 // understand, is bad; it never stops the others. Good are the files that may be archived once the
 // events are kept.
-func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []filed, good []inbox.Item, bad []inbox.Bad) {
+func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []filed, reports []launch.Report, good []inbox.Item, bad []inbox.Bad) {
 	alive := map[core.Process]bool{}
 	for _, it := range items {
 		env := it.Envelope
 		if known[env.EventID] {
 			good = append(good, it)
+			continue
+		}
+		if r, ok := launch.ReportOf(env); ok {
+			if r.Error == "" {
+				e.launched.Store(r.Proc, r.Token) // the hooks of this very batch may be of its agent
+			}
+			reports, good = append(reports, r), append(good, it)
 			continue
 		}
 		var ev core.Event
@@ -154,7 +165,7 @@ func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []fil
 		}
 		events = append(events, filed{ev, it.Name})
 	}
-	return events, good, bad
+	return events, reports, good, bad
 }
 
 // alive asks the system itself, which is cheaper than a whole table for the few processes of a drain.
@@ -169,9 +180,23 @@ func (e *Engine) place(ev *core.Event, env *core.Envelope) {
 	if env.Ancestors == nil || env.BootID == nil {
 		return
 	}
-	l := core.ReadAncestry(*env.BootID, e.agents, env.Agent, env.Ancestors, nil)
+	// The process that a launch began as comes first; what stands above it launched nothing by hand.
+	begun := ""
+	l := core.ReadAncestry(*env.BootID, e.agents, env.Agent, env.Ancestors, func(p core.Process) bool {
+		token, ok := e.launched.Load(p)
+		if ok {
+			begun = token.(string)
+		}
+		return ok
+	})
 	ev.Proc, ev.Shared, ev.Nested = l.Proc, l.Shared, l.Nested
-	if env.LaunchToken != nil && (l.Nested == nil || !*l.Nested) {
+	if l.Nested != nil && *l.Nested {
+		return
+	}
+	switch {
+	case begun != "":
+		ev.LaunchToken = begun
+	case env.LaunchToken != nil:
 		ev.LaunchToken = *env.LaunchToken
 	}
 }
@@ -187,9 +212,10 @@ func (e *Engine) retain(context.Context) error {
 	e.drainM.Lock()
 	defer e.drainM.Unlock()
 	e.countBad()
+	unpruned := e.pruneLaunches()
 	n, err := e.box.Prune(time.Now(), max(1, e.o.Config.RetentionDays))
 	if n > 0 {
 		e.log.Info("archive pruned", "files", n)
 	}
-	return err
+	return errors.Join(err, unpruned)
 }

@@ -8,15 +8,19 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"tower/core"
+	"tower/core/claim"
+	"tower/core/classify"
 	"tower/core/home"
 	"tower/core/inbox"
 	"tower/core/ledger"
 	"tower/core/live"
+	"tower/core/proc"
 	"tower/core/sweep"
 )
 
@@ -38,6 +42,19 @@ type Options struct {
 	Unwatched bool
 	// Progress is told how far an import is; it may be nil.
 	Progress func(core.Progress)
+	// Exe is the program that launches run as their launcher; Environ what it was started with.
+	// Umask is what the person's files are made with, nil when the tower has changed nothing of it.
+	Exe     string
+	Environ []string
+	Umask   *int
+	// Desktop opens and finds windows; Tmux is the tower's own server, nil where there is no tmux, and
+	// Foreign one of a person's, by its socket.
+	Desktop Desktop
+	Tmux    Panes
+	Foreign func(socket string) Panes
+	// Signal and Gone signal exactly one process and wait for its end; nil asks the system.
+	Signal func(core.Process, syscall.Signal) error
+	Gone   func(context.Context, core.Process) error
 	// Stop and Restart end the program in an orderly way; each returns at once.
 	Stop, Restart func()
 }
@@ -79,7 +96,16 @@ type Engine struct {
 	procs    procWatch
 	refresh  *refresher
 	reading  turn // of transcripts
-	once     bool // one import and then the end of the process
+	environ  environ
+	claims   *claim.Set
+	actions  actions
+	launched sync.Map // core.Process -> token of the launch that began as this process
+	// The owner's, too: launches until their session is known, and who waits for a prompt.
+	launches  map[string]*underway
+	listeners map[*listener]bool
+	began     time.Time
+	unkilled  bool // the kills of a former tower were looked at
+	once      bool // one import and then the end of the process
 }
 
 type address struct {
@@ -91,6 +117,12 @@ type address struct {
 func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Alive == nil {
 		o.Alive = alive
+	}
+	if o.Signal == nil {
+		o.Signal = proc.Signal
+	}
+	if o.Gone == nil {
+		o.Gone = proc.Wait
 	}
 	db, err := ledger.Open(ctx, o.Home.Ledger(), o.Home.Backup())
 	if err != nil {
@@ -132,7 +164,11 @@ func build(o Options, db *ledger.DB) (*Engine, error) {
 		box:      inbox.New(o.Home.Inbox(), o.Home.Processed(), o.Home.Bad(), time.Now),
 		wakes:    newWakes(),
 		reading:  make(turn, 1),
+		began:    time.Now(),
+		claims:   claim.New(),
+		launches: map[string]*underway{}, listeners: map[*listener]bool{},
 	}
+	e.claims.Watch(func() { wake(e.wakes.faces) })
 	for _, a := range o.Adapters {
 		e.agents = append(e.agents, a.Agent())
 		e.adapters[a.Agent().Agent] = a
@@ -151,6 +187,12 @@ func (e *Engine) load(ctx context.Context) error {
 	e.pending = e.picture.Load(kept.Sessions, kept.Open, kept.Closed, kept.Launches, func(path string) int64 {
 		return kept.Fingerprints[path].Size
 	})
+	e.restoreLaunches(kept.Launches)
+	if n, err := e.db.Interrupt(ctx, core.InstantOf(time.Now())); err != nil {
+		return err
+	} else if n > 0 {
+		e.log.Warn("actions were under way when the last tower ended", "number", n)
+	}
 	e.settings.values = kept.Settings
 	if e.settings.values == nil {
 		e.settings.values = map[string]string{}
@@ -204,7 +246,10 @@ func (e *Engine) Run(ctx context.Context) error {
 // work runs the owner and the loops.
 func (e *Engine) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { e.own(ctx); return nil })
+	// The owner outlives the loops until the actions under way have told it how they ended.
+	owned, last := context.WithCancel(context.WithoutCancel(ctx))
+	g.Go(func() error { <-ctx.Done(); e.actions.close(lastAction); last(); return nil })
+	g.Go(func() error { e.own(owned); return nil })
 	g.Go(func() error { return e.countDays(ctx) })
 	g.Go(func() error { return e.loop(ctx, "drain", drainEvery, e.wakes.drain, e.drain) })
 	g.Go(func() error { return e.loop(ctx, "poll", pollEvery, e.wakes.poll, e.poll) })
@@ -364,12 +409,23 @@ func (e *Engine) apply(ev core.Event) {
 	if s := e.picture.Session(ev.Session()); s != nil {
 		before = s.Status
 	}
+	if ev.Kind == core.EventPrompt {
+		e.heardPrompt(&ev)
+	}
+	if ev.Kind == core.EventStop && ev.Message != "" {
+		said := classify.Last(ev.Message)
+		said.At = ev.At
+		ev.Said = &said
+	}
 	out := e.picture.Apply(ev)
 	e.pending.Add(out.Writes)
 	e.dirty = e.dirty || out.Shown
 	e.heatMoved = e.heatMoved || out.Counted
 	if ev.ID != "" {
 		e.applied[ev.ID] = true
+	}
+	for _, l := range out.Launches {
+		e.launchMatched(l)
 	}
 	for _, r := range out.Runs {
 		if r.EndedAt == 0 {

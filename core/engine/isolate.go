@@ -20,7 +20,8 @@ func never(err error) bool {
 // never will be does not hold up every other. What is left out is told, and its source is read again
 // at the next import.
 func (e *Engine) isolate(ctx context.Context) error {
-	parts := []core.Writes{{Events: e.pending.Events, Sessions: e.pending.Sessions, Runs: e.pending.Runs, Launches: e.pending.Launches}}
+	parts := []core.Writes{{Events: e.pending.Events, Sessions: e.pending.Sessions, Runs: e.pending.Runs, Launches: e.pending.Launches,
+		Intents: e.pending.Intents}}
 	at := map[string]int{}
 	part := func(source string) *core.Writes {
 		if _, ok := at[source]; !ok {
@@ -51,7 +52,7 @@ func (e *Engine) isolate(ctx context.Context) error {
 				e.index.Put(s)
 			}
 			e.kept(done)
-		case never(err) && i == 0 && len(w.Events)+len(w.Sessions)+len(w.Runs)+len(w.Launches) > 1:
+		case never(err) && i == 0 && len(w.Events)+len(w.Sessions)+len(w.Runs)+len(w.Launches)+len(w.Intents) > 1:
 			left = errors.Join(left, e.rows(ctx, w))
 		case never(err):
 			left = errors.Join(left, err)
@@ -103,6 +104,9 @@ func (e *Engine) rows(ctx context.Context, w core.Writes) (left error) {
 	}
 	for _, l := range w.Launches {
 		one(core.Writes{Launches: []core.LaunchRecord{l}})
+	}
+	for _, in := range w.Intents {
+		one(core.Writes{Intents: []core.Intent{in}})
 	}
 	for _, ev := range w.Events {
 		one(core.Writes{Events: []core.Event{ev}})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tower/core"
+	"tower/core/claim"
 )
 
 // look is what one poll saw, judged later by the owner.
@@ -43,13 +44,18 @@ func (e *Engine) poll(ctx context.Context) error {
 	l.table, l.at = table, core.InstantOf(time.Now())
 	unseen := e.evidence(ctx, &l)
 	undrained := e.drain(ctx)
+	unasked := e.stoppedBy(ctx)
 	err = e.post(ctx, func(ctx context.Context) error {
 		unjudged := e.judge(&l)
-		e.picture.Forget(func(p core.Process) bool { return !core.Alive(l.table, p) })
+		e.watchLaunches(l.table)
+		e.unkill(&l)
+		dead := func(p core.Process) bool { return !core.Alive(l.table, p) }
+		e.picture.Forget(dead)
+		e.forgetLaunched(dead)
 		return errors.Join(unjudged, e.commit(ctx))
 	})
 	e.refreshGrown(l.living)
-	return errors.Join(unseen, undrained, err)
+	return errors.Join(unseen, undrained, unasked, err)
 }
 
 // evidence asks all adapters at the same time.
@@ -90,7 +96,7 @@ func (e *Engine) judge(l *look) error {
 		x := &l.sightings[i]
 		ev := core.Event{
 			Kind: core.EventSeen, At: l.at, Agent: x.Agent, Native: x.Native,
-			Proc: x.Proc, Alive: true, Shared: x.Shared, Sighting: x, LaunchToken: e.launchToken(l.table, x.Proc),
+			Proc: x.Proc, Alive: true, Shared: x.Shared, Sighting: x, LaunchToken: e.tokenOf(l.table, x.Proc, x.Agent),
 		}
 		sighted[ev.Session()] = true
 		take(ev)
@@ -130,14 +136,36 @@ func (e *Engine) isOpen(r core.Run) bool {
 	return false
 }
 
-// launchToken reads the token a launch left in the environment of a process not seen before.
-func (e *Engine) launchToken(t core.Table, p core.Process) string {
-	if e.picture.Drives(p) != "" || !e.picture.Launching() {
-		return ""
+// unkillAfter is how long a process may take to die of an END that the end of the tower interrupted.
+const unkillAfter = 10 * time.Second
+
+// unkill takes back, once, the kills that a tower which ended meanwhile never carried out: the session
+// reads as ended by the person, and its process lives.
+func (e *Engine) unkill(l *look) {
+	if e.unkilled || time.Since(e.began) < unkillAfter {
+		return
 	}
-	env, ok := t.Environ(p.PID)
-	if !ok {
-		return ""
+	e.unkilled = true
+	for _, r := range l.runs {
+		s := e.picture.Session(r.Session)
+		if s == nil || s.Status != core.StatusKilled || !core.Alive(l.table, r.Proc) {
+			continue
+		}
+		if _, held := e.claims.Get(claim.Session(s.ID)); held {
+			continue
+		}
+		if err := e.take(core.Event{Kind: core.EventNotKilled, At: l.at, Agent: s.Agent, Native: s.Native, Proc: r.Proc, Alive: true}); err != nil {
+			e.log.Error("kill not taken back", "session", s.Native, "error", err)
+		}
 	}
-	return env["TOWER_LAUNCH"]
+}
+
+// forgetLaunched drops launches by processes that are no more.
+func (e *Engine) forgetLaunched(dead func(core.Process) bool) {
+	e.launched.Range(func(p, _ any) bool {
+		if dead(p.(core.Process)) {
+			e.launched.Delete(p)
+		}
+		return true
+	})
 }

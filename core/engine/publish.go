@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tower/core"
+	"tower/core/claim"
 	"tower/core/live"
 )
 
@@ -21,10 +22,13 @@ func (e *Engine) publish() {
 		Mode: e.o.Config.Mode, Name: e.o.Config.Name, Accent: e.o.Config.Accent,
 		Build: e.o.Build, Zone: e.zone.String(), Counts: counts, Rows: rows,
 	}
+	s.Launches = e.launching()
+	e.busy(rows)
 	if s.Zone == "Local" {
 		s.Zone = zoneName(e.zone)
 	}
 	s.Health, s.Agents, s.Import = e.health.report(per)
+	folders(s.Agents, rows)
 	if e.heatMoved || e.heat.Load() == nil { // a sum over all sessions
 		heat := heatOf(e.picture.Heat())
 		e.heat.Store(&heat)
@@ -35,6 +39,51 @@ func (e *Engine) publish() {
 	close(e.moved)
 	e.moved = make(chan struct{})
 	e.movedM.Unlock()
+}
+
+// busy writes into the rows which of them an action is under way on.
+func (e *Engine) busy(rows []core.Row) {
+	if e.claims.Len() == 0 {
+		return
+	}
+	for i := range rows {
+		if c, ok := e.claims.Get(claim.Session(rows[i].ID)); ok {
+			rows[i].Busy = c.What
+		}
+	}
+}
+
+// mostFolders is how many recent folders of an agent are offered for the next launch; lookedAt how many
+// rows are looked through for them.
+const (
+	mostFolders = 8
+	lookedAt    = 2000
+)
+
+// folders writes into the agents where they worked last. The rows come newest first within a group, and
+// those that run now before the others.
+func folders(agents []core.AgentState, rows []core.Row) {
+	for i := range agents {
+		agents[i].Folders = []string{}
+	}
+	full := 0
+	for n := range rows {
+		if n == lookedAt || full == len(agents) {
+			return
+		}
+		r := &rows[n]
+		if r.Hidden != "" || r.CWD == "" {
+			continue
+		}
+		for i := range agents {
+			a := &agents[i]
+			if a.Agent == r.Agent && len(a.Folders) < mostFolders && !slices.Contains(a.Folders, r.CWD) {
+				if a.Folders = append(a.Folders, r.CWD); len(a.Folders) == mostFolders {
+					full++
+				}
+			}
+		}
+	}
 }
 
 // zoneName names the machine's zone by its abbreviation, since its IANA name is not known.

@@ -36,6 +36,7 @@ type world struct {
 	log   *lines
 
 	adapters []core.Adapter // the fake, when not set otherwise
+	change   func(*Options) // of the options, or nil
 }
 
 // lines is a log that many write and one reads.
@@ -81,12 +82,16 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) options() Options {
-	return Options{
+	o := Options{
 		Home: w.home, Config: core.Config{Mode: core.ModeLive, SweepMinutes: 15, RetentionDays: 14, Timezone: "UTC"},
 		Adapters: w.adapters, Log: slog.New(slog.NewTextHandler(w.log, nil)), Unwatched: true,
 		Table: func() (core.Table, error) { return w.table, nil },
 		Alive: func(p core.Process) bool { return core.Alive(w.table, p) },
 	}
+	if w.change != nil {
+		w.change(&o)
+	}
+	return o
 }
 
 func (w *world) start() {

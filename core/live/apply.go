@@ -51,6 +51,7 @@ func (p *Picture) Apply(ev core.Event) Outcome {
 	if opens {
 		o.add(p.openRun(e, &s, &ev))
 	}
+	p.bind(&s, &ev, &o)
 	if ev.Kind == core.EventFacts {
 		p.learn(e, &s, &ev)
 	}

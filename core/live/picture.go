@@ -145,6 +145,7 @@ func (p *Picture) Drives(proc core.Process) core.SessionID { return p.drives[pro
 // Forget drops what is only remembered of processes in case they go on, for those that are dead.
 func (p *Picture) Forget(dead func(core.Process) bool) {
 	maps.DeleteFunc(p.drove, func(proc core.Process, _ core.SessionID) bool { return p.drives[proc] == "" && dead(proc) })
+	maps.DeleteFunc(p.tokens, func(_ string, l core.LaunchRecord) bool { return l.Matched != "" && l.Proc.Known() && dead(l.Proc) })
 }
 
 // SetDays replaces the days of a session. It tells whether they differ from what was known.
@@ -201,16 +202,6 @@ func (p *Picture) OpenRunsOf(id core.SessionID) []core.Run {
 
 // HasRun tells whether a run of the session is open.
 func (p *Picture) HasRun(id core.SessionID) bool { return len(p.OpenRunsOf(id)) > 0 }
-
-// Launching tells whether a launch waits for its session.
-func (p *Picture) Launching() bool {
-	for _, l := range p.tokens {
-		if l.Matched == "" && !l.Expired {
-			return true
-		}
-	}
-	return false
-}
 
 // DaysUnknown tells whether no days were ever set for a session.
 func (p *Picture) DaysUnknown(id core.SessionID) bool {

@@ -34,7 +34,7 @@ func (p *Picture) paint(e *entry, ev *core.Event, was core.Status) {
 	if len(e.open) > 0 {
 		r := e.open[len(e.open)-1]
 		if l.Proc != r.Proc {
-			l = core.Live{Pill: l.Pill, Raw: l.Raw, Wait: l.Wait, Ask: l.Ask, Since: l.Since, Proc: r.Proc, Shared: r.Shared}
+			l = core.Live{Pill: l.Pill, Raw: l.Raw, Wait: l.Wait, Ask: l.Ask, Since: l.Since, Proc: r.Proc, Shared: r.Shared, Said: l.Said}
 		}
 	} else {
 		l.Proc, l.Proven = core.Process{}, false
@@ -48,9 +48,11 @@ func (p *Picture) paint(e *entry, ev *core.Event, was core.Status) {
 	case core.EventPrompt:
 		e.hook = waiting{}
 		turn(&l, core.PillWorking, ev.At)
+		l.Said = nil
 	case core.EventStop:
 		e.hook = waiting{}
 		turn(&l, core.PillIdle, ev.At)
+		l.Said = ev.Said
 	case core.EventWait:
 		e.hook = waiting{wait: ev.Wait, ask: ev.Ask, at: ev.At}
 		turn(&l, core.PillWaiting, ev.At)
@@ -71,6 +73,7 @@ func (e *entry) look(l *core.Live, ev *core.Event) {
 	x := ev.Sighting
 	l.Proven = true
 	l.Grade, l.Shared, l.Caution, l.TTY = x.Grade, x.Shared, x.Caution, x.TTY
+	l.NoEnd = x.NoEnd
 	since := x.At
 	if since == 0 {
 		since = ev.At

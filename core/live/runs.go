@@ -69,7 +69,8 @@ func (p *Picture) leave(e *entry, s *core.Session, ev *core.Event, was core.Stat
 
 // closed closes the runs an event ends.
 func (p *Picture) closed(e *entry, s *core.Session, ev *core.Event, o *Outcome) {
-	all := s.Status.Over() && ev.Kind != core.EventKill
+	// One that is being killed keeps its run until the process is known to be gone.
+	all := s.Status.Over() && s.Status != core.StatusKilled
 	one := ev.Kind == core.EventEnd || ev.Kind == core.EventGone || ev.Kind == core.EventReplaced || ev.Kind == core.EventUnseen
 	if !all && !one {
 		return
@@ -118,17 +119,6 @@ func (p *Picture) openRun(e *entry, s *core.Session, ev *core.Event) Outcome {
 	e.open = append(e.open, r)
 	p.drive(r)
 	o.Runs = append(o.Runs, r)
-	if l, ok := p.tokens[ev.LaunchToken]; ok && ev.LaunchToken != "" && l.Matched == "" {
-		l.Matched, l.MatchedAt = s.ID, ev.At
-		p.tokens[ev.LaunchToken] = l
-		o.Launches = append(o.Launches, l)
-		if s.Name == "" {
-			s.Name = l.Name
-		}
-		if s.Continues == "" {
-			s.Continues = l.Continues
-		}
-	}
 	return o
 }
 
@@ -151,5 +141,60 @@ func (p *Picture) replace(old core.SessionID, by *core.Event) Outcome {
 	return p.Apply(core.Event{Kind: core.EventReplaced, At: by.At, Agent: e.s.Agent, Native: e.s.Native, Proc: by.Proc, Reason: by.Source})
 }
 
-// Note takes a launch over, so that the agent it starts is known by its token.
-func (p *Picture) Note(l core.LaunchRecord) { p.tokens[l.Token] = l }
+// binds are the kinds of events that prove that the agent is there; a launch that was only noted does not.
+var binds = map[core.EventKind]bool{
+	core.EventStart: true, core.EventPrompt: true, core.EventStop: true, core.EventWait: true, core.EventResolve: true, core.EventSeen: true,
+}
+
+// bind ties a session to the launch whose token its event carries. A token binds one session for ever,
+// and one that was told which session to become binds no other.
+func (p *Picture) bind(s *core.Session, ev *core.Event, o *Outcome) {
+	if ev.LaunchToken == "" {
+		return
+	}
+	l, ok := p.tokens[ev.LaunchToken]
+	if !ok || l.Matched != "" || l.Expect != "" && l.Expect != s.ID {
+		return
+	}
+	if s.Name == "" && l.Name != "" {
+		s.Name = l.Name
+	}
+	if s.Continues == "" {
+		s.Continues = l.Continues
+	}
+	if !binds[ev.Kind] || s.Status != core.StatusLive {
+		return
+	}
+	if l.Resumes {
+		s.ResumedBy = l.AskedBy
+	}
+	l.Matched, l.MatchedAt = s.ID, ev.At
+	p.tokens[l.Token] = l
+	o.Launches = append(o.Launches, l)
+}
+
+// Note takes a launch over, so that the agent it starts is known by its token or by its process. One
+// that ended without a session binds none any more.
+func (p *Picture) Note(l core.LaunchRecord) {
+	if l.EndedAt != 0 && l.Matched == "" {
+		delete(p.tokens, l.Token)
+		return
+	}
+	p.tokens[l.Token] = l
+}
+
+// Launch returns a launch that may still bind, or has bound.
+func (p *Picture) Launch(token string) (core.LaunchRecord, bool) {
+	l, ok := p.tokens[token]
+	return l, ok
+}
+
+// Launching tells whether a launch may still bind a session.
+func (p *Picture) Launching() bool {
+	for _, l := range p.tokens {
+		if l.Matched == "" {
+			return true
+		}
+	}
+	return false
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tower/core"
+	"tower/core/config"
 )
 
 // finish gives the tree of commands what holds for all of it: shells complete what an argument can be
@@ -60,7 +61,7 @@ func (e *Env) completes(c *cobra.Command) {
 		}
 	}
 	for flag, of := range map[string]cobra.CompletionFunc{
-		"agent": e.agentNames, "status": words(states...), "since": cobra.NoFileCompletions,
+		"agent": e.agentNames, "with": e.agentNames, "terminal": words(append(config.Terminals, "tmux")...), "status": words(states...), "since": cobra.NoFileCompletions,
 	} {
 		if c.Flags().Lookup(flag) != nil {
 			// Its only errors are a flag that is none and one completed twice.

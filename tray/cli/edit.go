@@ -1,34 +1,15 @@
 package cli
 
 import (
-	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"tower/core"
 )
 
 // change sends one change of a session to the running tower and says what came of it.
 func (e *Env) change(c *cobra.Command, which, action string, body any) error {
-	if err := e.Open(); err != nil {
-		return err
-	}
-	cl, err := e.client()
+	r, err := e.act(c, which, action, body)
 	if err != nil {
-		return err
-	}
-	s, err := cl.snapshot(c.Context(), true)
-	if err != nil {
-		return err
-	}
-	row, err := find(s.Rows, which)
-	if err != nil {
-		return err
-	}
-	var r core.Result
-	if err := cl.call(c.Context(), http.MethodPost, "/api/sessions/"+url.PathEscape(string(row.ID))+"/"+action, body, &r); err != nil {
 		return err
 	}
 	return e.say(r)

@@ -127,7 +127,8 @@ TOWER_HOME=/some/folder keeps data and settings there. Exit codes: 0 done,
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "answer in JSON: one object, or one a line")
-	c.AddGroup(&cobra.Group{ID: "look", Title: "Looking:"}, &cobra.Group{ID: "change", Title: "Changing a session:"},
+	c.AddGroup(&cobra.Group{ID: "look", Title: "Looking:"}, &cobra.Group{ID: "act", Title: "Acting on sessions:"},
+		&cobra.Group{ID: "change", Title: "Changing what is kept of one:"},
 		&cobra.Group{ID: "run", Title: "Running the tower:"}, &cobra.Group{ID: "set", Title: "Setting up:"})
 	add := func(group string, list ...*cobra.Command) {
 		for _, x := range list {
@@ -136,9 +137,11 @@ TOWER_HOME=/some/folder keeps data and settings there. Exit codes: 0 done,
 		}
 	}
 	add("look", e.status(), e.sessions(), e.show(), e.scan())
+	add("act", e.launch(), e.resume(), e.continueCommand(), e.attach(), e.jump(), e.typeCommand(), e.closeout(), e.end())
 	add("change", e.rename(), e.describe(), e.tag(), e.hide(), e.unhide())
 	add("run", e.serve(), e.stop(), e.restart(), e.url(), e.password(), e.token())
 	add("set", e.importCommand(), e.hooks(), e.doctor(), e.versionCommand())
+	c.AddCommand(e.execCommand())
 	e.finish(c)
 	return c
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ func (e *Env) printStatus(p picture) {
 	if i := p.Import; i.Running {
 		fmt.Fprintf(w, "Importing: %d of %d transcripts\n", i.Done, i.Total)
 	}
+	for _, l := range p.Launches {
+		printLaunch(w, l)
+	}
 	installed := 0
 	for _, a := range p.Agents {
 		if a.Installed {
@@ -75,6 +79,34 @@ func (e *Env) printStatus(p picture) {
 	if p.Health.DiskBuild != "" {
 		fmt.Fprintln(w, "The program on disk is another build than the one running: tower restart")
 	}
+}
+
+// printLaunch tells of a launch whose session is not known.
+func printLaunch(w io.Writer, l core.Launching) {
+	what := string(l.Agent)
+	if l.Name != "" {
+		what += " " + clean(l.Name, 60)
+	}
+	fmt.Fprintf(w, "Launch of %s in %s: %s", what, clean(l.CWD, 200), launchWord(l.State))
+	if l.Text != "" {
+		fmt.Fprint(w, ". ", clean(l.Text, 400))
+	}
+	fmt.Fprintln(w)
+	for _, line := range l.Lines {
+		fmt.Fprintf(w, "    %s\n", clean(line, 200))
+	}
+}
+
+func launchWord(s core.LaunchState) string {
+	switch s {
+	case core.LaunchOpening:
+		return "its window is being opened"
+	case core.LaunchStarted:
+		return "it runs, its session is not known yet"
+	case core.LaunchBlocked:
+		return "it is blocked in a dialog"
+	}
+	return "it failed"
 }
 
 // headline says the counts in one line, as every face does.

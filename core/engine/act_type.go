@@ -1,0 +1,371 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tower/core"
+	"tower/core/claim"
+	"tower/core/term"
+	"tower/core/tmux"
+)
+
+const notDelivered = "Not delivered."
+
+// How long TYPE waits: for the input box to have drawn the text, for a turn to begin, and before Enter
+// is pressed once more.
+const (
+	toDraw    = 200 * time.Millisecond
+	toArrive  = 5 * time.Second
+	toRepress = 2500 * time.Millisecond
+)
+
+// typeText gives a text to a running session as one prompt.
+func (e *Engine) typeText(ctx context.Context, c core.Command) (core.Result, error) {
+	su, err := e.subject(ctx, c.Session)
+	if err != nil {
+		return core.Result{}, err
+	}
+	return e.typeInto(ctx, c, &su, c.Text, true)
+}
+
+// typeInto delivers a text: by the agent's own way where it has one, else pasted into the proven pane,
+// with Enter apart. Guarded, a text cannot be taken for a command of the agent. What counts is the agent's
+// own sign that the text arrived: a hook, or its records.
+func (e *Engine) typeInto(ctx context.Context, c core.Command, su *subject, raw string, guard bool) (core.Result, error) {
+	if err := prompt(notDelivered, raw); err != nil {
+		return core.Result{}, err
+	}
+	text, removed, err := tmux.Clean(raw, guard)
+	if err != nil {
+		return core.Result{}, verdict(notDelivered, err)
+	}
+	if strings.TrimSpace(text) == "" {
+		return core.Result{}, &core.Refusal{What: notDelivered, Why: "The text is empty."}
+	}
+	p, err := e.hears(ctx, su)
+	if err != nil {
+		return core.Result{}, err
+	}
+	way, err := e.wayTo(ctx, su, p, text)
+	if err != nil {
+		return core.Result{}, err
+	}
+	release, err := e.claim(notDelivered, c, "typing", claim.Session(su.ID))
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer release()
+	in, err := e.intend(ctx, c, "")
+	if err != nil {
+		return core.Result{}, fmt.Errorf("write down what is to be typed, so nothing was: %w", err)
+	}
+	heard, done := e.listen(ctx, su, text)
+	defer done()
+	since := core.InstantOf(time.Now())
+	if c.By != "crew" && !way.silent {
+		// A person wants to see where the text goes. That there is no window to show stops nothing.
+		if err := e.raise(ctx, su, p); err != nil {
+			e.log.Info("typing without a jump", "session", su.Native, "why", err)
+		}
+	}
+	err = e.deliver(ctx, su, way, text, since, heard)
+	if serr := e.settle(ctx, in, err, way.how); serr != nil {
+		e.log.Error("the end of an action was not written", "action", c.Kind, "error", serr)
+	}
+	if err != nil {
+		return core.Result{}, err
+	}
+	said := "Delivered to " + su.called() + " " + way.how + "."
+	if removed > 0 {
+		said += fmt.Sprintf(" %d control characters were left out.", removed)
+	}
+	return core.Result{Said: said}, nil
+}
+
+// hears proves that the session runs, in the foreground, and asks nothing: a text typed into a dialog
+// would answer it.
+func (e *Engine) hears(ctx context.Context, su *subject) (proven, error) {
+	if !su.running() {
+		return proven{}, &core.Refusal{What: notDelivered, Why: "It is over.", Hint: "Resume it, then send again."}
+	}
+	p, err := e.prove(ctx, notDelivered, su)
+	if err != nil {
+		return p, err
+	}
+	now, err := e.subject(ctx, su.ID)
+	if err != nil {
+		return p, err
+	}
+	waits := p.Pill == core.PillWaiting || now.live != nil && now.live.Pill == core.PillWaiting
+	switch {
+	case waits:
+		what := "permission"
+		if now.live != nil && now.live.Wait != "" {
+			what = string(now.live.Wait)
+		}
+		return p, &core.Refusal{What: notDelivered, Why: "This session waits on a " + what + "; typed text would answer it.",
+			Hint: "Jump to it, or send again when it works on."}
+	case su.Status == core.StatusStarting:
+		return p, &core.Refusal{What: notDelivered, Why: "It is still starting; a dialog may be open.", Hint: "Jump to it, or send again when it is up."}
+	case p.row.State == 'T':
+		return p, &core.Refusal{What: notDelivered, Why: fmt.Sprintf("Process %d is suspended; the text would go to the shell before it.", p.Proc.PID),
+			Hint: "Bring it back with fg in its terminal."}
+	}
+	return p, nil
+}
+
+// way is how a text gets to a session.
+type way struct {
+	how    string
+	silent bool         // it needs no window
+	tool   *core.Launch // the agent's own
+	mux    Panes
+	pane   string
+	window *term.Window
+}
+
+// wayTo finds the way, or says why there is none.
+func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) (way, error) {
+	if d, ok := e.adapters[su.Agent].(core.Deliverer); ok {
+		if l, ok := d.Deliver(su.Session, p.Sighting, text); ok {
+			return way{how: "by " + p.info.Display + "'s own queue", silent: true, tool: &l}, nil
+		}
+	}
+	if p.Shared {
+		return way{}, &core.Refusal{What: notDelivered, Why: "Its process serves other sessions too, so no window is provably its own.", Hint: "Type it in its own window."}
+	}
+	if p.row.TTY == 0 {
+		return way{}, &core.Refusal{What: notDelivered, Why: "It has no terminal to type into."}
+	}
+	if mux, pane, ok := e.paneOf(ctx, p); ok {
+		if err := e.provePane(p, pane); err != nil {
+			return way{}, err
+		}
+		return way{how: "by its tmux pane " + pane.ID, mux: mux, pane: pane.ID}, nil
+	}
+	w, err := e.o.Desktop.Find(ctx, p.table, p.Proc)
+	if err == nil && w.CanType() {
+		if err := inFront(p); err != nil {
+			return way{}, err
+		}
+		return way{how: "by " + w.Terminal + "'s remote control", window: &w}, nil
+	}
+	name := "Its terminal"
+	if err == nil && w.Terminal != "" {
+		name = w.Terminal
+	}
+	return way{}, &core.Refusal{What: notDelivered, Why: name + " takes no text from outside, so nothing can be proven to arrive.",
+		Hint: "Jump to it and paste, or launch it in tmux or kitty with remote control."}
+}
+
+// provePane is the whole proof that keys sent to a pane reach this agent and nothing else.
+func (e *Engine) provePane(p proven, pane tmux.Pane) error {
+	dev, err := tmux.Rdev(pane.TTY)
+	if err != nil {
+		return &core.Refusal{What: notDelivered, Why: "The pane's terminal cannot be looked at: " + err.Error() + "."}
+	}
+	family := func(pid int) bool {
+		exe, _ := p.table.Exe(pid)
+		args, _ := p.table.Args(pid)
+		return p.info.MatchExe(exe, args)
+	}
+	return tmux.Prove(notDelivered, p.table, p.Proc, pane, dev, family)
+}
+
+// inFront proves that the agent has the foreground of its terminal.
+func inFront(p proven) error {
+	lead, ok := p.table.Proc(p.row.TPGID)
+	if p.row.TPGID == p.row.Group || ok && (above(p.table, p.Proc.PID, lead.PID) || above(p.table, lead.PID, p.Proc.PID) && p.info.MatchExe(exeOf(p.table, lead.PID))) {
+		return nil
+	}
+	return &core.Refusal{What: notDelivered, Why: "Another program has the foreground of its terminal.", Hint: "Bring it back with fg in its terminal."}
+}
+
+func exeOf(t core.Table, pid int) (string, []string) {
+	exe, _ := t.Exe(pid)
+	args, _ := t.Args(pid)
+	return exe, args
+}
+
+// deliver sends the text and waits for the sign that it arrived. A second try presses Enter only: the
+// text is in the box already.
+func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, since core.Instant, heard <-chan struct{}) error {
+	if w.tool != nil {
+		if said, err := e.runTool(ctx, su.Agent, *w.tool); err != nil {
+			return fmt.Errorf("hand the text to the agent: %w (%s)", err, said)
+		}
+		if e.arrives(ctx, su, text, since, heard, 2*toArrive) {
+			return nil
+		}
+		return &core.Refusal{What: notDelivered, Why: "The agent's queue took the text, but nothing shows that it arrived.", Hint: "Jump to look."}
+	}
+	if err := e.paste(ctx, w, text); err != nil {
+		return err
+	}
+	e.drawn(ctx, w, text)
+	for try := range 2 {
+		// Between the paste and the key a dialog may have opened, or the agent may have gone.
+		p, err := e.hears(ctx, su)
+		if err == nil {
+			err = e.still(ctx, su, w, p)
+		}
+		if err != nil {
+			var r *core.Refusal
+			if errors.As(err, &r) {
+				return &core.Refusal{What: notDelivered, Why: "The text was pasted, but Enter was not pressed. " + r.Why, Hint: r.Hint}
+			}
+			return err
+		}
+		if err := e.enter(ctx, w); err != nil {
+			return fmt.Errorf("press enter: %w", err)
+		}
+		wait := toRepress
+		if try == 1 {
+			wait = toArrive - toRepress
+		}
+		if e.arrives(ctx, su, text, since, heard, wait) {
+			return nil
+		}
+	}
+	return &core.Refusal{What: notDelivered, Why: fmt.Sprintf("The text was pasted, but no turn began within %.0f s. It is still in the input box.", toArrive.Seconds()),
+		Hint: "Jump to look."}
+}
+
+// still proves the way anew.
+func (e *Engine) still(ctx context.Context, su *subject, w way, p proven) error {
+	if w.mux == nil {
+		return inFront(p)
+	}
+	pane, ok, err := w.mux.Pane(ctx, w.pane)
+	if err != nil {
+		return fmt.Errorf("look at the pane: %w", err)
+	}
+	if !ok {
+		return &core.Refusal{What: notDelivered, Why: "Its pane is gone."}
+	}
+	return e.provePane(p, pane)
+}
+
+func (e *Engine) paste(ctx context.Context, w way, text string) error {
+	if w.mux != nil {
+		if err := w.mux.Paste(ctx, w.pane, text); err != nil {
+			return fmt.Errorf("paste: %w", err)
+		}
+		return nil
+	}
+	if err := e.o.Desktop.SendText(ctx, *w.window, text); err != nil {
+		return fmt.Errorf("paste: %w", err)
+	}
+	return nil
+}
+
+func (e *Engine) enter(ctx context.Context, w way) error {
+	if w.mux != nil {
+		return w.mux.Enter(ctx, w.pane)
+	}
+	return e.o.Desktop.SendEnter(ctx, *w.window)
+}
+
+// drawn waits until the screen has stopped changing after a paste: agents draw their input box when they
+// come to it, and an Enter that is faster is taken for a part of what was pasted.
+func (e *Engine) drawn(ctx context.Context, w way, text string) {
+	longest := time.Now().Add(toDraw*2 + time.Duration(len(text)/100)*time.Millisecond)
+	began := time.Now()
+	last, steady := "", time.Now()
+	for time.Now().Before(longest) && ctx.Err() == nil {
+		if w.mux == nil {
+			pause(ctx, toDraw)
+			return
+		}
+		shown, err := w.mux.Capture(ctx, w.pane, 60)
+		if err != nil {
+			return
+		}
+		if shown != last {
+			last, steady = shown, time.Now()
+		}
+		if time.Since(steady) >= toDraw/2 && time.Since(began) >= toDraw {
+			return
+		}
+		pause(ctx, 25*time.Millisecond)
+	}
+}
+
+// arrives waits for a sign that the text arrived: the hook's prompt, or the agent's own records.
+func (e *Engine) arrives(ctx context.Context, su *subject, text string, since core.Instant, heard <-chan struct{}, longest time.Duration) bool {
+	end := time.NewTimer(longest)
+	defer end.Stop()
+	look := time.NewTicker(200 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-heard:
+			return true
+		case <-look.C:
+			if e.recorded(ctx, su, text, since) {
+				return true
+			}
+		case <-end.C:
+			return e.recorded(ctx, su, text, since)
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// recorded asks the agent's own records.
+func (e *Engine) recorded(ctx context.Context, su *subject, text string, since core.Instant) bool {
+	now, err := e.subject(ctx, su.ID) // its transcript may have come into being by this very prompt
+	if err != nil {
+		return false
+	}
+	if d, ok := e.adapters[su.Agent].(core.Deliverer); ok {
+		if done, err := d.Delivered(ctx, now.Session, text, since); err == nil && done {
+			return true
+		}
+	}
+	if t, ok := e.adapters[su.Agent].(core.Confirmer); ok {
+		done, err := t.Typed(ctx, now.Session, text, since)
+		return err == nil && done
+	}
+	return false
+}
+
+// listen has the session's next prompt event with this text close a channel. done ends the listening.
+func (e *Engine) listen(ctx context.Context, su *subject, text string) (heard <-chan struct{}, done func()) {
+	c := make(chan struct{})
+	id := su.ID
+	want := strings.TrimSpace(text)
+	l := &listener{session: id, hear: func(prompt string) bool {
+		prompt = strings.TrimSpace(prompt)
+		// What the reducer keeps of a prompt is cut.
+		if prompt == want || len(prompt) >= 1000 && strings.HasPrefix(want, prompt) {
+			close(c)
+			return true
+		}
+		return false
+	}}
+	e.post(ctx, func(context.Context) error { e.listeners[l] = true; return nil })
+	return c, func() {
+		e.post(context.WithoutCancel(ctx), func(context.Context) error { delete(e.listeners, l); return nil })
+	}
+}
+
+// listener waits for one prompt of one session.
+type listener struct {
+	session core.SessionID
+	hear    func(prompt string) bool
+}
+
+// heardPrompt tells the listeners of a prompt.
+func (e *Engine) heardPrompt(ev *core.Event) {
+	for l := range e.listeners {
+		if l.session == ev.Session() && l.hear(ev.Prompt) {
+			delete(e.listeners, l)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"tower/core"
+)
+
+// proven is what the agent's own evidence and the process table say together of one moment. Nothing is
+// signalled and nothing typed without one, and it is made anew directly before.
+type proven struct {
+	core.Sighting
+	table core.Table
+	row   core.Proc // of Sighting.Proc
+	info  core.AgentInfo
+}
+
+// sight asks the agent's evidence for the session at this moment. nil means that nothing drives it.
+func (e *Engine) sight(ctx context.Context, s *core.Session) (*core.Sighting, core.Table, error) {
+	a := e.adapters[s.Agent]
+	if a == nil {
+		return nil, nil, &core.Refusal{What: "Not done.", Why: fmt.Sprintf("This tower does not know the agent %q.", s.Agent)}
+	}
+	table, err := e.o.Table()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read process table: %w", err)
+	}
+	var seen []core.Sighting
+	err = guarded(ctx, func(ctx context.Context) (err error) {
+		seen, err = a.Evidence(ctx, table)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for running sessions of %s: %w", s.Agent, err)
+	}
+	for i := range seen {
+		if seen[i].Native == s.Native {
+			return &seen[i], table, nil
+		}
+	}
+	return nil, table, nil
+}
+
+// prove finds the process that drives the session and proves it: by the agent's own evidence or, where
+// that says nothing, by the run that is open; then by pid, start, boot, state, program and role. The
+// first thing that fails is the refusal, whose verdict is what.
+func (e *Engine) prove(ctx context.Context, what string, su *subject) (proven, error) {
+	x, table, err := e.sight(ctx, &su.Session)
+	if err != nil {
+		return proven{}, err
+	}
+	p := proven{table: table, info: e.adapters[su.Agent].Agent()}
+	switch {
+	case x != nil:
+		p.Sighting = *x
+	case len(su.runs) == 0:
+		return p, &core.Refusal{What: what, Why: "Nothing proves that it runs: " + p.info.Display + "'s own records do not name it, and no process of it is known."}
+	default:
+		r := su.runs[len(su.runs)-1]
+		p.Sighting = core.Sighting{Agent: su.Agent, Native: su.Native, Proc: r.Proc, Shared: r.Shared,
+			Signal: []core.Process{r.Proc}, MustGo: []core.Process{r.Proc}}
+		if r.Shared {
+			p.Signal, p.NoEnd = nil, "Its process serves other sessions too."
+		}
+	}
+	p.row, err = identify(what, table, p.Proc, &p.info, p.Shared)
+	return p, err
+}
+
+// identify proves that a process of the table is the one recorded, lives, and is the agent's own program
+// in the role of a session. Unless it is shared, in which case it is the agent's machinery by nature.
+func identify(what string, t core.Table, p core.Process, info *core.AgentInfo, shared bool) (core.Proc, error) {
+	no := func(why, hint string) (core.Proc, error) {
+		return core.Proc{}, &core.Refusal{What: what, Why: why, Hint: hint}
+	}
+	const untouched = "Nothing was signalled or typed."
+	row, there := t.Proc(p.PID)
+	switch {
+	case p.PID <= 0:
+		return no("No process of it is known.", "")
+	case p.Boot != t.Boot():
+		return no(fmt.Sprintf("Process %d was recorded before the machine was started anew.", p.PID), untouched)
+	case !there:
+		return no(fmt.Sprintf("Process %d is gone.", p.PID), "")
+	case p.Start == 0 || row.Start == 0:
+		return no("Its start time cannot be read, so it cannot be proven to be this session.", "End it in its own window.")
+	case row.Start != p.Start:
+		return no(fmt.Sprintf("Process %d is not the one that was recorded: that one is gone and its number was given to another.", p.PID), untouched)
+	case row.Dead():
+		return no(fmt.Sprintf("Process %d has ended already; only its entry in the process table is left.", p.PID), "")
+	}
+	exe, ok := t.Exe(p.PID)
+	args, argsOK := t.Args(p.PID)
+	switch {
+	case !ok && !argsOK:
+		return no(fmt.Sprintf("Which program process %d runs cannot be read.", p.PID), untouched)
+	case !info.MatchExe(exe, args):
+		return no(fmt.Sprintf("Process %d runs %s, which is no program of %s.", p.PID, exe, info.Display), untouched)
+	case !shared && info.IsHelper(args):
+		return no(fmt.Sprintf("Process %d is machinery of %s, not a session.", p.PID, info.Display), untouched)
+	}
+	return row, nil
+}

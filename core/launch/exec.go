@@ -67,9 +67,9 @@ type launcher struct {
 // run returns only when there is no agent in its place; the error is a sentence for a person.
 func (l *launcher) run(ctx context.Context) error {
 	hangUp() // a window that is closed while this waits has to end it
-	order, err := Read(l.path)
+	order, err := read(l.path)
 	if err != nil {
-		return say("The launch cannot be read: %v.", err)
+		return say("The launch file %s cannot be used: %v.", l.path, bare(err))
 	}
 	l.order = order
 	if err := l.order.take(l.path); err != nil {

@@ -2,12 +2,7 @@ package launch
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,114 +22,6 @@ import (
 	"tower/core"
 	"tower/core/proc"
 )
-
-// tower answers the launcher's question at the place's socket.
-func (p place) tower(t *testing.T, answer http.HandlerFunc) {
-	t.Helper()
-	l, err := net.Listen("unix", p.socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &http.Server{Handler: answer}
-	done := make(chan struct{})
-	go func() { s.Serve(l); close(done) }()
-	t.Cleanup(func() { s.Close(); <-done })
-}
-
-// says answers with a login environment.
-func says(env ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		json.NewEncoder(w).Encode(map[string][]string{"env": env})
-	}
-}
-
-// gone answers as if there were no tower, at once.
-func gone(w http.ResponseWriter, _ *http.Request) {
-	w.WriteHeader(http.StatusNotFound)
-	fmt.Fprintln(w, `{"error":"There is no such launch."}`)
-}
-
-// launched is how one run of the launcher went.
-type launched struct {
-	pid    int
-	code   int
-	stderr string
-}
-
-func run(t *testing.T, path string, prepare func(*exec.Cmd)) launched {
-	t.Helper()
-	cmd := exec.Command(program(t), asLauncher, path)
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nowhere"}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if prepare != nil {
-		prepare(cmd)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
-	defer late.Stop()
-	err := cmd.Wait()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		t.Fatal(err)
-	}
-	return launched{cmd.Process.Pid, cmd.ProcessState.ExitCode(), stderr.String()}
-}
-
-// reports reads what the launcher left in the inbox.
-func (p place) reports(t *testing.T) (list []core.Envelope) {
-	t.Helper()
-	entries, err := os.ReadDir(p.inbox)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(p.inbox, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var env core.Envelope
-		if err := json.Unmarshal(text, &env); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		list = append(list, env)
-	}
-	return list
-}
-
-func (p place) report(t *testing.T, event string) (Report, core.Envelope) {
-	t.Helper()
-	list := p.reports(t)
-	if len(list) != 1 || list[0].Event != event {
-		t.Fatalf("the inbox has %d events, %+v, want one %s", len(list), list, event)
-	}
-	r, ok := ReportOf(list[0])
-	if !ok {
-		t.Fatalf("ReportOf(%s) is no report", list[0].Payload)
-	}
-	return r, list[0]
-}
-
-func (p place) seen(t *testing.T) (s seen) {
-	t.Helper()
-	text, err := os.ReadFile(p.out())
-	if err != nil {
-		t.Fatalf("the agent was not started: %v", err)
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func (p place) out() string { return filepath.Join(p.root, "seen.json") }
-
-// agent is an order for the test program as an agent.
-func (p place) agent(t *testing.T, token string, more ...string) Order {
-	return p.order(token, append([]string{program(t), asAgent, p.out()}, more...)...)
-}
 
 const hostile = "-p \"double\" 'single' `id` $(id) ${HOME} %1 #{pane_id} ; && | \\ \n\n\ttab ‘’ 👩‍👩‍👧‍👦 \x1b[201~ ä\u0308 日本 --\n"
 
@@ -247,9 +134,8 @@ func TestExecLongest(t *testing.T) {
 func TestExecSignals(t *testing.T) {
 	p := newPlace(t)
 	p.tower(t, gone)
-	status := filepath.Join(p.root, "status")
-	// Not a Go program: that would make some of it right by itself.
-	path := write(t, p, p.order("t", "/bin/sh", "-c", `cat /proc/self/status >"$0"`, status), "")
+	// Not a Go program, and not a shell: those make some of it right by themselves.
+	path := write(t, p, p.order("t", "/bin/cat", "/proc/self/status"), "")
 	// The mask of a thread is what its children get.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -264,21 +150,18 @@ func TestExecSignals(t *testing.T) {
 		syscall.SIGTTIN, syscall.SIGTSTP, syscall.SIGXFSZ, syscall.SIGUSR1}
 	signal.Ignore(ignored...)
 	first, err := exec.Command("/bin/cat", "/proc/self/status").Output()
-	got := run(t, path, nil)
+	var text bytes.Buffer
+	got := run(t, path, func(c *exec.Cmd) { c.Stdout = &text })
 	signal.Reset(ignored...)
 	unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
 	if err != nil || got.code != 0 {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	text, err := os.ReadFile(status)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		who   string
 		text  []byte
 		fresh bool
-	}{{"another child", first, false}, {"the agent", text, true}} {
+	}{{"another child", first, false}, {"the agent", text.Bytes(), true}} {
 		for _, field := range []string{"SigIgn", "SigBlk"} {
 			_, rest, _ := strings.Cut(string(c.text), field+":\t")
 			value, err := strconv.ParseUint(rest[:16], 16, 64)
@@ -289,18 +172,30 @@ func TestExecSignals(t *testing.T) {
 	}
 }
 
+// asking returns once the launcher asks a tower that does not answer.
+func (p place) asking(t *testing.T) (wait func()) {
+	asked, release := make(chan struct{}, 9), make(chan struct{})
+	p.tower(t, func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-release })
+	t.Cleanup(func() { close(release) })
+	return func() {
+		select {
+		case <-asked:
+		case <-time.After(10 * time.Second):
+			t.Error("the launcher never asked")
+		}
+	}
+}
+
 // TestExecHangUp: a window that is closed while the launcher waits ends it, even when it was started
 // with the hang-up ignored.
 func TestExecHangUp(t *testing.T) {
 	p := newPlace(t)
-	asked, release := make(chan struct{}), make(chan struct{})
-	p.tower(t, func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-release })
-	defer close(release)
-	path := write(t, p, p.agent(t, "t"), "")
-	got := run(t, path, func(c *exec.Cmd) {
-		c.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "x"}, c.Args...)
-		c.Path = "/bin/sh"
-		go func() { <-asked; syscall.Kill(c.Process.Pid, syscall.SIGHUP) }()
+	wait := p.asking(t)
+	signal.Ignore(syscall.SIGHUP)
+	got := runWhile(t, write(t, p, p.agent(t, "t"), ""), nil, func(pid int) {
+		signal.Reset(syscall.SIGHUP)
+		wait()
+		syscall.Kill(pid, syscall.SIGHUP)
 	})
 	if got.code != -1 {
 		t.Errorf("%+v, want an end by signal", got)
@@ -313,11 +208,10 @@ func TestExecHangUp(t *testing.T) {
 // TestExecInterrupted: Ctrl-C in the window before there is an agent.
 func TestExecInterrupted(t *testing.T) {
 	p := newPlace(t)
-	asked, release := make(chan struct{}), make(chan struct{})
-	p.tower(t, func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-release })
-	defer close(release)
-	got := run(t, write(t, p, p.agent(t, "t"), ""), func(c *exec.Cmd) {
-		go func() { <-asked; syscall.Kill(c.Process.Pid, syscall.SIGINT) }()
+	wait := p.asking(t)
+	got := runWhile(t, write(t, p, p.agent(t, "t"), ""), nil, func(pid int) {
+		wait()
+		syscall.Kill(pid, syscall.SIGINT)
 	})
 	r, _ := p.report(t, EventFailed)
 	if got.code != 1 || r.Error != "It was interrupted before the agent was started." {
@@ -377,196 +271,6 @@ func pty(t *testing.T) (*os.File, string) {
 		t.Fatal(err)
 	}
 	return master, "/dev/pts/" + strconv.Itoa(n)
-}
-
-// TestExecFails shows every reason why nothing is started: the sentence is printed and in the inbox.
-func TestExecFails(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("#!/nowhere/node\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		change func(*Order)
-		answer http.HandlerFunc
-		want   string
-	}{
-		"missing folder":    {func(o *Order) { o.Dir += "/gone" }, nil, "/gone does not exist."},
-		"folder is a file":  {func(o *Order) { o.Dir = file }, nil, file + " is a file, not a folder."},
-		"folder below one":  {func(o *Order) { o.Dir = file + "/x" }, nil, "a part of its path is a file."},
-		"missing program":   {func(o *Order) { o.Argv[0] = "no-such-agent" }, nil, "no-such-agent is not installed: it is not in /usr/bin, /bin."},
-		"missing path":      {func(o *Order) { o.Argv[0] = "/nowhere/agent" }, nil, "/nowhere/agent cannot be started: it does not exist."},
-		"program is folder": {func(o *Order) { o.Argv[0] = "/usr" }, nil, "/usr cannot be started: it is a folder."},
-		"not executable":    {func(o *Order) { o.Argv[0] = "/etc/passwd" }, nil, "/etc/passwd cannot be started: it is not executable."},
-		"relative program":  {func(o *Order) { o.Argv[0] = "./agent" }, nil, "./agent is neither a full path nor a plain name."},
-		"no interpreter":    {func(o *Order) { o.Argv[0] = file }, nil, file + " needs a program that is not there, the one its first line names."},
-		"over": {func(o *Order) {}, func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusGone)
-			fmt.Fprintln(w, `{"error":"This launch was cancelled at 14:02."}`)
-		}, "This launch was cancelled at 14:02."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
-			if c.answer == nil {
-				c.answer = says("PATH=/usr/bin:/bin")
-			}
-			p.tower(t, c.answer)
-			o := p.agent(t, "t")
-			c.change(&o)
-			got := run(t, write(t, p, o, ""), nil)
-			list := p.reports(t)
-			last := list[len(list)-1]
-			r, ok := ReportOf(last)
-			if got.code != 1 || !ok || last.Event != EventFailed || !strings.HasSuffix(r.Error, c.want) {
-				t.Errorf("%+v, %s %+v, want %q", got, last.Event, r, c.want)
-			}
-			if want := "tower: not started: " + r.Error + "\n"; got.stderr != want {
-				t.Errorf("it printed %q, want %q", got.stderr, want)
-			}
-			if *last.LaunchToken != "t" || r.Proc.PID != got.pid {
-				t.Errorf("the report is of %q, pid %d, want t, %d", *last.LaunchToken, r.Proc.PID, got.pid)
-			}
-		})
-	}
-}
-
-// TestExecWithoutOrder: a file that cannot be read is told under the name it has.
-func TestExecWithoutOrder(t *testing.T) {
-	p := newPlace(t)
-	if err := os.MkdirAll(p.inbox, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	got := run(t, filepath.Join(p.launches, "tok.json"), nil)
-	r, _ := p.report(t, EventFailed)
-	if got.code != 1 || r.Token != "tok" || !strings.Contains(r.Error, "no such file") {
-		t.Errorf("%+v, %+v", got, r)
-	}
-	// Where there is no home none is made.
-	elsewhere := t.TempDir()
-	got = run(t, filepath.Join(elsewhere, "launches", "tok.json"), nil)
-	if entries, _ := os.ReadDir(elsewhere); got.code != 1 || len(entries) > 0 {
-		t.Errorf("%+v, it made %v", got, entries)
-	}
-}
-
-// TestExecOldBoot: a window that comes back after the machine was started anew starts nothing.
-func TestExecOldBoot(t *testing.T) {
-	p := newPlace(t)
-	path := write(t, p, p.agent(t, "t"), "")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Replace(string(text), proc.Boot(), "00000000-0000-4000-8000-000000000000", 1)
-	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got := run(t, path, nil)
-	r, _ := p.report(t, EventFailed)
-	if got.code != 1 || !strings.Contains(r.Error, "before the machine was started anew") {
-		t.Errorf("%+v, %+v", got, r)
-	}
-}
-
-// TestExecTowerDown goes on without a tower, with a note, and starts the agent all the same.
-func TestExecTowerDown(t *testing.T) {
-	for name, c := range map[string]struct {
-		tower func(*testing.T, place)
-		note  string
-	}{
-		"it does not know the launch": {func(t *testing.T, p place) { p.tower(t, gone) }, "There is no such launch"},
-		"it answers nonsense": {func(t *testing.T, p place) {
-			p.tower(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })
-		}, "its answer cannot be read"},
-		"it has nothing to say": {func(t *testing.T, p place) { p.tower(t, says()) }, "its answer is empty"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
-			c.tower(t, p)
-			got := run(t, write(t, p, p.agent(t, "t"), ""), func(cmd *exec.Cmd) {
-				cmd.Env = append(cmd.Env, "MINE=1", "CLAUDECODE=1")
-			})
-			if got.code != 7 {
-				t.Fatalf("%+v", got)
-			}
-			s := p.seen(t)
-			slices.Sort(s.Env)
-			want := []string{"HOME=/nowhere", "MINE=1", "PATH=/usr/bin:/bin", "PWD=" + p.work, "TOWER_LAUNCH=t"}
-			if d := cmp.Diff(want, s.Env); d != "" {
-				t.Errorf("the environment (-want +got):\n%s", d)
-			}
-			r, _ := p.report(t, EventExec)
-			if !strings.Contains(r.Note, c.note) || !strings.Contains(r.Note, "the terminal's own is used") {
-				t.Errorf("the note is %q, want %q in it", r.Note, c.note)
-			}
-		})
-	}
-}
-
-// TestAsk: how long the tower is waited for, with a shorter patience.
-func TestAsk(t *testing.T) {
-	asker := func(p place) *launcher {
-		return &launcher{order: p.order("t", "a"), patience: time.Second, each: 200 * time.Millisecond}
-	}
-	t.Run("no socket", func(t *testing.T) {
-		began := time.Now()
-		_, err := asker(newPlace(t)).ask(t.Context())
-		if took := time.Since(began); took < time.Second || took > 3*time.Second {
-			t.Errorf("it took %v, want its patience", took)
-		}
-		if got := cause(err).Error(); got != "the tower did not answer: no such file or directory" {
-			t.Errorf("ask = %q", got)
-		}
-	})
-	t.Run("one that hangs", func(t *testing.T) {
-		p := newPlace(t)
-		release := make(chan struct{})
-		p.tower(t, func(http.ResponseWriter, *http.Request) { <-release })
-		defer close(release)
-		_, err := asker(p).ask(t.Context())
-		if got := cause(err).Error(); got != "the tower did not answer in time" {
-			t.Errorf("ask = %q", got)
-		}
-	})
-	t.Run("one that restarts", func(t *testing.T) {
-		p := newPlace(t)
-		l := asker(p)
-		l.patience, l.each = 10*time.Second, 3*time.Second
-		got := make(chan []string, 1)
-		go func() {
-			env, err := l.ask(t.Context())
-			if err != nil {
-				t.Error(err)
-			}
-			got <- env
-		}()
-		select {
-		case env := <-got:
-			t.Fatalf("ask = %q without a tower", env)
-		case <-time.After(50 * time.Millisecond):
-		}
-		first := true
-		p.tower(t, func(w http.ResponseWriter, r *http.Request) {
-			if first {
-				first = false
-				w.WriteHeader(http.StatusServiceUnavailable)
-				return
-			}
-			says("A=1")(w, r)
-		})
-		if env := <-got; !slices.Equal(env, []string{"A=1"}) {
-			t.Errorf("ask = %q", env)
-		}
-	})
-	t.Run("interrupted", func(t *testing.T) {
-		l := asker(newPlace(t))
-		l.patience = time.Minute
-		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer stop()
-		began := time.Now()
-		if _, err := l.ask(ctx); err == nil || time.Since(began) > 5*time.Second {
-			t.Errorf("ask = %v after %v", err, time.Since(began))
-		}
-	})
 }
 
 // TestExecNoInbox: a report that cannot be written does not keep the agent from starting.

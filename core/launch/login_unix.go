@@ -62,6 +62,7 @@ func output(ctx context.Context, program string, args, env []string, done func([
 		}
 	}
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	cmd.Process.Kill() // it may have left its group
 	<-ended
 	return text, why
 }

@@ -10,7 +10,7 @@ import (
 type rule struct {
 	need []string
 	re   *regexp.Regexp
-	with *regexp.Regexp // must be found beside it, nil for nothing
+	with *regexp.Regexp // must be found beside it or just before, nil for nothing
 	but  *regexp.Regexp // must not be found beside it, nil for nothing
 }
 
@@ -28,24 +28,30 @@ func (r rule) unless(expr string) rule {
 	return r
 }
 
-func (r *rule) possible(low string) bool {
+func (r *rule) possible(low, before string) bool {
 	for _, n := range r.need {
 		if strings.Contains(low, n) {
-			return (r.with == nil || r.with.MatchString(low)) && (r.but == nil || !r.but.MatchString(low))
+			return (r.with == nil || r.with.MatchString(low) || r.with.MatchString(before)) && (r.but == nil || !r.but.MatchString(low))
 		}
 	}
 	return false
 }
 
+// most is how many times a phrase is looked at in one sentence. Only a text made to be slow has more.
+const most = 20
+
 // find returns the places where the phrase stands in a sentence.
-func (r *rule) find(low string) [][]int {
-	if !r.possible(low) {
+func (r *rule) find(low string) [][]int { return r.findAfter(low, "") }
+
+// findAfter is find for a sentence that may take what it is about from the one before it.
+func (r *rule) findAfter(low, before string) [][]int {
+	if !r.possible(low, before) {
 		return nil
 	}
-	return r.re.FindAllStringIndex(low, -1)
+	return r.re.FindAllStringIndex(low, most)
 }
 
-func (r *rule) in(low string) bool { return r.possible(low) && r.re.MatchString(low) }
+func (r *rule) in(low string) bool { return r.possible(low, "") && r.re.MatchString(low) }
 
 func anyOf(rules []rule, low string) bool {
 	for i := range rules {

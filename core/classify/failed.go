@@ -4,8 +4,9 @@ import "regexp"
 
 const (
 	tests    = `(?:xqt|(?:unit|integration|e2e|regression|snapshot|smoke|api|ui|race) (?:suite|run|checks)|(?:test ?|e2e |unit |integration )?suite|tests?|test cases?|test run|specs?|pytest|jest|vitest|ctest|assertions?)`
-	stillIs  = `(?:(?:[ ,]+(?:are|is|still|now|currently|also|both|all|have|has|been|keep|keeps|just|again|continue to|does|do|did|run|runs|suite|suites|cases?|run|file|step|job|itself|consistently|sometimes|intermittently|locally|(?:in|on|for|from|of|under|against|with|named|called) (?:the )?[^\s,;]+|xq[tc]?|\(xq[tc]?\)))*[ ,:]+)`
+	stillIs  = `(?:(?:[ ,]+(?:are|is|still|now|currently|also|both|all|have|has|been|keep|keeps|just|again|continue to|which|does|do|did|run|runs|suite|suites|cases?|run|file|step|job|itself|consistently|sometimes|intermittently|locally|(?:in|on|for|from|of|under|against|with|named|called) (?:the )?[^\s,;]+|xq[tc]?|\(xq[tc]?\)))*[ ,:]+)`
 	failing  = `(?:fail(?:s|ed|ing)?|errored|crash(?:es|ed)|tim(?:e|es|ed) out|broken|red|exit(?:s|ed) (?:with )?(?:code |status |non-zero)[1-9]?)\b`
+	oneLeft  = `\b(?:[1-9]\d*|one|two|three|some|several|a few)(?: of them| more| others?)? (?:still )?(?:remains?|persists?|(?:is|are) left)\b`
 	existing = `(?:[1-9]\d*|one|two|three|four|five|six|seven|eight|nine|ten|several|some|many|multiple|a few|a couple of|still|remaining|new|there (?:is|are|was|were)(?: an?)?|has|have|with|got|sees?|hit|hits|getting|shows?|reports?|reported|gives|produces|throws|due to|because of|caused|left|leaves)`
 )
 
@@ -18,13 +19,18 @@ var testPhrases = []rule{
 	phrase("failure failing", `\b`+existing+` (?:\S+ ){0,3}?(?:test|spec|assertion) failures?\b`),
 	phrase("failure failed failing errored fail", `(?:^|[^\d.\w])[1-9]\d*(?:/\d+| of \d+| out of \d+)? (?:of (?:the|them|those) )?(?:(?:unit |integration |e2e )?(?:tests?|specs?|suites?|cases|examples|assertions|packages) )?(?:are |is |still |now |have |has |also )*(?:failed|failures?|failing|errored|fail)\b`).
 		given(`test|spec|suite|passed|passing|jest|assert|xqt`), // a bare number that failed may be of anything
+	phrase("fail", `\b(?:(?:the |an)?(?:other|others|third|second|last|remaining|rest|first|fourth)(?: one| two| ones)?|[1-9]\d* of them|one of them|both) (?:still |is |are )*(?:fails?|failing)\b`).
+		given(`tests?\b|specs?\b|xqt`),
+	phrase("remain left persist", oneLeft).given(`(?:failing|failed|broken) (?:\S+ )?(?:tests?|specs?)|test failures`),
+	phrase("failure", `\b(?:remaining|only|last) failures? (?:is|are|in)\b`).given(`test|spec|suite|xqt`),
 	phrase("fix resolve address repair", `\b(?:tried to|trying to|couldn't|could not|unable to|can't|cannot|didn't|did not|needs? to|have to|must|left to) (?:fix|resolve|address|repair) (?:\S+ ){0,3}?(?:failing|failed|broken) (?:\S+ )?(?:tests?|specs?)\b`),
-	phrase("fails failing failed", `\b(?:test[a-z]*_\w+|\w+_test(?:\.go|\.py|\.rs)?(?:::\w+)*|[a-z]+\.(?:test|spec)\.[jt]sx?)[ ,]+(?:still |now |is |currently |also )*(?:fails|failing|failed)\b`),
+	phrase("pass", `\b(?:tests?|suites?|specs?|they|everything|all|xqt)\b[^.;]{0,40}\bpass(?:es|ed|ing)?,? (?:except|apart from|other than|aside from|but not|with the exception)\b`).
+		given(`test|spec|suite|jest|xqt`),
 }
 
 // testLines are lines that test programs print.
 var testLines = []rule{
-	phrase("FAIL", `^(?:FAILED \S*(?:::|\.|/|test)\S*|--- FAIL: |FAIL[ \t:]+\S+|FAIL$|\(FAIL\) |\[(?: )*FAIL(?:ED)?(?: )*\] |FAILURES!|.{0,120} \.\.\. FAILED$|test result: FAILED|Failed!\s+- )`).unless(`\[build failed\]`),
+	phrase("FAIL Error", `^(?:FAILED \((?:failures|errors)=|make(?:\[\d+\])?: \*+ \[\S*test\S*\] Error|FAILED \S*(?:::|\.|/|test)\S*|--- FAIL: |FAIL[ \t:]+\S+|FAIL$|\(FAIL\) |\[(?: )*FAIL(?:ED)?(?: )*\] |FAILURES!|.{0,120} \.\.\. FAILED$|test result: FAILED|Failed!\s+- )`).unless(`\[build failed\]`),
 	phrase("FAILED", `^(?:The following tests FAILED|\d+% tests passed, [1-9]\d* tests? failed|.*\.\.\. \.*\s*\*{0,3}FAILED)`),
 	phrase("failed failing failures failure Failures", `^(?:=+ .*\b[1-9]\d* (?:failed|errors?)\b.*=+|(?:Tests|Test Suites|Test Files|Suites|Snapshots):?\s+.*\b[1-9]\d* failed\b.*|[1-9]\d* failing|[1-9]\d* failed(?:, .*)?|\d+ passed[,;] [1-9]\d* failed.*|\d+ (?:examples?|tests?|runs?|assertions?),.* [1-9]\d* (?:failures?|errors?|failed)\b.*|.*\bExecuted \d+ tests?, with [1-9]\d* failures?\b.*|[1-9]\d* tests? (?:failed|completed, [1-9]\d* failed).*)`),
 	phrase("Failures: Errors: fail not", `^(?:\[ERROR\] )?Tests run: \d+, (?:Failures: [1-9]|Failures: \d+, Errors: [1-9])|^# fail [1-9]|^not ok \d+|^Failures: ?[1-9]`),
@@ -35,6 +41,7 @@ var testLines = []rule{
 // What says in words that types or the compiler do not agree.
 var typePhrases = []rule{
 	phrase("error", `\b`+existing+` (?:\S+ ){0,3}?(?:type(?:-check(?:ing|er)?| checking| checker|script)?|typing|compile(?:r|-time)?|compilation|tsc|mypy|pyright|xqc|borrow checker|linker)[ -]errors?\b`),
+	phrase("remain left persist", oneLeft).given(`(?:type|typing|compile|compiler|compilation|xqc) errors?`),
 	phrase("error", `\b(?:type(?:-check(?:ing|er)?|script)?|typing|compile(?:r)?|compilation|xqc)[ -]errors? (?:still )?(?:remain|in|at|on|from|about|persist|left)\b`),
 	phrase("fail report complain error reject red", `\b(?:xqc|tsc|mypy|pyright|rustc|javac|typescript|the compiler|(?:the )?type[ -]?check(?:er|ing|s)?|compilation|compile step|typecheck)`+stillIs+`(?:fail(?:s|ed|ing)?\b|red\b|complain(?:s|ed|ing)?\b|rejects?\b|errors? out\b|report(?:s|ed|ing)? (?:[1-9]\d* |one |two |three |several |some |many |an? |new |type )*errors?\b|find(?:s)? (?:[1-9]\d* )errors?\b|exit(?:s|ed) (?:with )?(?:code |status |non-zero))`),
 	phrase("compile type-check typecheck", `\b(?:does not|doesn't|do not|don't|did not|didn't|won't|will not|cannot|can't|no longer|fails? to|failed to|failing to|not) (?:yet |currently |even )?(?:compile|type[ -]?check)\b`),
@@ -73,7 +80,7 @@ var (
 	mended  = regexp.MustCompile(`\b(?:fix(?:ed|es|ing)?|resolv(?:e|ed|es|ing)|address(?:ed|es|ing)?|repair(?:ed|ing|s)?|correct(?:ed|s|ing)|clear(?:ed|s|ing)|eliminat(?:ed|es|ing)|unbr(?:oke|eak)|debug(?:ged|ging)?|previously|formerly|earlier|originally|initially|used to|why|caus(?:e|ed|es|ing)|made|makes?|handles?|catch\w*|investigat\w*|look(?:ed|ing) (?:at|into)|reproduc\w+|simulat\w+|detect\w*|skip\w*|retr(?:y|ies|ied)\w*|report\w* when|first)\b`)
 	unfixed = regexp.MustCompile(`\b(?:n't|not|unable to|tried to|trying to|try to|attempt\w* to|failed to|needs? to|must|have to|left to|yet to|cannot) (?:\w+ )?(?:fix|resolve|address|repair|correct)\b|\b\w+n't (?:\w+ )?(?:fix|resolve|address|repair|correct)\b`)
 	was     = regexp.MustCompile(`\b(?:was|were|had been) (?:\w+ )?$`)
-	gone    = regexp.MustCompile(`^[^.;]{0,50}\b(?:now pass(?:es)?|pass(?:es)? now|(?:is|are|was|were|been|get|got|gets) (?:now |all |both )*(?:fixed|resolved|green|gone|repaired|addressed|corrected)|no longer|on purpose|intentionally|as expected|by design|as intended|first\b|before (?:the|this|my|that|it)|without (?:the|this|my|that) (?:fix|change|patch))`)
+	gone    = regexp.MustCompile(`^[^.;]{0,50}\b(?:now pass(?:es)?|pass(?:es)? now|(?:is|are|was|were|been|get|got|gets) (?:now |all |both )*(?:fixed|resolved|green|gone|repaired|addressed|corrected)|no longer|on purpose|intentionally|by design|as (?:expected|intended|documented|planned)|first\b|before (?:the|this|my|that|it)|without (?:the|this|my|that) (?:fix|change|patch))`)
 	wasIn   = regexp.MustCompile(`\b(?:was|were|had been) (?:\w+ )?(?:fail|broken|red|crash|report|complain|error)`)
 )
 
@@ -97,11 +104,15 @@ func (t *reading) failed(k *kind) (proof, bool) {
 	for n := range t.lines {
 		for ; said < len(t.sentences) && t.sentences[said].starts[0].line == n; said++ {
 			s := &t.sentences[said]
+			before := ""
+			if said > 0 {
+				before = t.sentences[said-1].low
+			}
 			passes, at := t.passes(k, s)
 			if passes {
 				ok = false
 			}
-			if p, fails := t.states(k, s, at); fails && !ok {
+			if p, fails := t.states(k, s, before, at); fails && !ok {
 				found, ok = p, true
 			}
 		}
@@ -133,12 +144,12 @@ func (t *reading) passes(k *kind, s *sentence) (bool, int) {
 }
 
 // states tells whether the sentence says, from an offset on, that something fails now.
-func (t *reading) states(k *kind, s *sentence, from int) (proof, bool) {
+func (t *reading) states(k *kind, s *sentence, before string, from int) (proof, bool) {
 	if s.end == '?' {
 		return proof{}, false
 	}
 	for r := range k.phrases {
-		for _, m := range k.phrases[r].find(s.low) {
+		for _, m := range k.phrases[r].findAfter(s.low, before) {
 			if m[0] < from {
 				continue
 			}

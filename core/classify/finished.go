@@ -14,6 +14,7 @@ var completePhrases = []rule{
 	phrase("complete finished done", `\b`+whole+`(?: (?:of|to|from|for|in|on) .{1,50}?)? (?:is|are|has been|was)(?: now| fully| all| officially)* (?:complete|completed|finished|done)\b`),
 	phrase("complete completed finished", `^(?:the |this |your )?(?:\S+ ){0,3}?`+whole+` (?:complete|completed|finished|done)(?:[.!:,)]| successfully|$)`),
 	phrase("completed finished implemented complete done", `\b(?:completed|finished|implemented|done with|migrated|converted|addressed|resolved|worked through) (?:all\b|everything|the (?:whole|entire|full|requested|assigned)|every\b|each of)`),
+	phrase("finished completed done", `\b(?:finished|completed|done) (?:with )?(?:\w+ing )(?:everything|all|the (?:whole|entire|full|plan|requested))\b`),
 	phrase("completed finished", `\b(?:i've|i have|we've|we have|i|successfully) (?:now |successfully |just )*(?:completed|finished) (?:the|your|this) (?:\S+ ){0,4}?`+whole+`\b`),
 	phrase("fully end-to-end", `\bfully (?:implemented|migrated|complete|completed|converted|done|working|functional)\b|\bimplemented end[- ]to[- ]end\b`),
 	phrase("completes finishes wraps concludes", `\b(?:that|this) (?:completes|finishes|wraps up|concludes) (?:the|all|your|this|everything)\b`),
@@ -124,13 +125,22 @@ var (
 		regexp.MustCompile(`\b(?:in progress|still (?:running|going|in flight|building|working|compiling)|under ?way|running in the background|(?:started|launched|running|kicked off|spawned|queued)\b.{0,50}\b(?:in (?:the )?background|agents?|subagents?|sub-agents?|waiting)|(?:tests?|build|suite|ci|job|migration|import|scan|xqt|xqc|agents?|pipeline|workflow|benchmark) (?:is|are) (?:now )?(?:running|building|in flight))\b`),
 		regexp.MustCompile(`\bi'll (?:report|update you|let you know|check (?:back|on|in)|get back|ping you|notify|continue|resume|keep (?:going|you|watching|an eye)|follow up|pick (?:this|it) up)\b`),
 	}
-	goesNot  = regexp.MustCompile(`^(?:\w+,? )?(?:let me know|let's (?:talk|discuss|decide)|i'll (?:wait|stop|leave|hold|pause|need|be (?:here|ready|happy)|not|defer|skip)|i will (?:wait|stop|not|need|hold)|i'm (?:waiting for you|ready|happy|done|unable|stuck|blocked|not)|waiting for you)\b`)
-	ifAsked  = regexp.MustCompile(`\b(?:if|when|whenever|once|as soon as|unless|until) (?:you|that|this|it|needed|necessary|desired|wanted|there|approved|the)\b|\bon request\b|\blater\b`)
-	awaiting = regexp.MustCompile(`\b(?:when|once|as soon as|until) (?:it|they|the|all|both|that|this|ci|tests?|everything|xqt?)\b.{0,40}\b(?:finish(?:es|ed)?|complet(?:es|ed?|e)|ends?|returns?|done|pass(?:es)?|report(?:s)?|is (?:done|finished|up)|are (?:done|finished)|lands?|comes? (?:back|in))\b`)
+	goesNot   = regexp.MustCompile(`^(?:\w+,? )?(?:let me know|let's (?:talk|discuss|decide)|i'll (?:wait|stop|leave|hold|pause|need|be (?:here|ready|happy)|not|defer|skip)|i will (?:wait|stop|not|need|hold)|i'm (?:waiting for you|ready|happy|done|unable|stuck|blocked|not)|waiting for you)\b`)
+	clauseEnd = regexp.MustCompile(`[;—–] ?| - `)
+	ifAsked   = regexp.MustCompile(`\b(?:if|when|whenever|once|as soon as|unless|until) (?:you|that|this|it|needed|necessary|desired|wanted|there|approved|the)\b|\bon request\b|\blater\b`)
+	awaiting  = regexp.MustCompile(`\b(?:when|once|as soon as|until) (?:it|they|the|all|both|that|this|ci|tests?|everything|xqt?)\b.{0,40}\b(?:finish(?:es|ed)?|complet(?:es|ed?|e)|ends?|returns?|done|pass(?:es)?|report(?:s)?|is (?:done|finished|up)|are (?:done|finished)|lands?|comes? (?:back|in))\b`)
 )
 
 // working looks whether the last sentence says what the agent does next.
 func (t *reading) working() (proof, bool) {
+	if t.goes == nil {
+		p, on := t.goingOn()
+		t.goes = &goes{p, on}
+	}
+	return t.goes.proof, t.goes.on
+}
+
+func (t *reading) goingOn() (proof, bool) {
 	i := len(t.sentences) - 1
 	for n := 0; i >= 0 && n < 3 && t.sentences[i].item && !t.sentences[i].head; n++ {
 		i-- // a short list of what comes next
@@ -146,8 +156,17 @@ func (t *reading) working() (proof, bool) {
 		if ifAsked.MatchString(s.low) && !awaiting.MatchString(s.low) {
 			continue
 		}
+		from := 0 // what comes last in it counts, too: "The parser is done; next I'll do the printer."
+		if b := clauseEnd.FindAllStringIndex(s.low, most); b != nil {
+			from = b[len(b)-1][1]
+		}
 		for _, re := range goesOn {
 			m := re.FindStringIndex(s.low)
+			if m == nil && from > 0 && !goesNot.MatchString(s.low[from:]) {
+				if m = re.FindStringIndex(s.low[from:]); m != nil {
+					m[0] += from
+				}
+			}
 			if m == nil {
 				continue
 			}

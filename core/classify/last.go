@@ -4,7 +4,7 @@ import "tower/core"
 
 // Last judges the last message of an agent's turn. Line is the line that proves the class, trimmed; of
 // a very long one it is the sentence, cut where it is too long itself. It is "" where the class rests
-// on the absence of any other. A text without a word gets no class. Of more than 64 KB the end counts.
+// on the absence of any other. A text without a word gets no class. Of more than 32 KB the end counts.
 func Last(text string) core.Said {
 	t := read(text)
 	if len(t.sentences) == 0 && !t.code {

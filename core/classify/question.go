@@ -4,9 +4,13 @@ import "regexp"
 
 var (
 	// directed is a question that is put to the person, whatever stands after it.
-	directed = phrase("shall should you we which what how where who prefer ok okay proceed want", `\b(?:shall|should|may|can|could|must|do) (?:i|we)\b|\b(?:do|would|could|can|will|did|are|have|is) you(?:r)?\b|\bwould it be\b|\b(?:you|your) (?:want|like|prefer|mean|agree|okay|ok|preference|call|choice|intent)|\bwant me to\b|^(?:which|what|how|where|who|when) .*\b(?:should|shall|do you|would you|i|we|you|prefer)\b|^which\b|^(?:ok|okay|ready|safe|fine|good|alright) (?:to|with|for|if)\b|\b(?:proceed|go ahead|sound good|sound right|look right|look good)\b`)
+	directed = phrase("shall should you we which what how where who prefer ok okay proceed want", `\b(?:shall|should|may|can|could|must|do) (?:i|we)\b|\b(?:do|would|could|can|will|did|are|have|is) you(?:r)?\b|\bwould it be\b|\b(?:you|your) (?:want|like|prefer|mean|agree|okay|ok|preference|call|choice|intent)|\bwant me to\b|^(?:which|what|how|where|who|when) .*\b(?:should|shall|do you|would you|i|we|you|prefer)\b|^(?:ok|okay|ready|safe|fine|good|alright) (?:to|with|for|if)\b|\b(?:proceed|go ahead|sound good|sound right|look right|look good)\b`)
+	// choosing is a question that its options may follow, and nothing else.
+	choosing = regexp.MustCompile(`^(?:so,? |and )?which\b`)
+	// asksFor leads to a list of options without a question mark.
+	asksFor = regexp.MustCompile(`^(?:would you|do you want|should i|shall i|which|how should|(?:please )?(?:choose|pick|select)) .*:$`)
 	// courtesy is asked out of habit.
-	courtesy = phrase("anything questions help today", `\banything (?:else|more|further)\b|\b(?:any|other|further|more) questions\b|\bhow (?:can|may|could) i (?:help|assist)\b|\bwhat (?:can|may) i (?:help|do for)\b|\bwhat would you like .*today\b|\bneed anything\b`)
+	courtesy = phrase("anything questions help today", `\banything (?:else|more|further|you(?:'d| would| want))\b|\b(?:any|other|further|more) questions\b|\bhow (?:can|may|could) i (?:help|assist)\b|\bwhat (?:can|may) i (?:help|do for)\b|\bwhat would you like .*today\b|\bneed anything\b`)
 	// answer begins a sentence in which the agent answers its own question.
 	answer = regexp.MustCompile(`^(?:yes|no|nope|because|since|so|a:|answer|the (?:answer|reason|cause|short answer)|turns out|it turn(?:s|ed) out|probably|not really|i (?:decided|went|chose|picked|kept|opted|used|did|added|made|left|found|traced|checked|fixed|assumed)|i've|we (?:decided|chose|went|kept)|for now,? i|that(?:'s| is| was))\b`)
 	// remark begins a sentence that may stand after a question which is still open.
@@ -40,10 +44,11 @@ func (t *reading) question() (proof, bool) {
 	}
 	for i := len(t.sentences) - 1; i >= 0; i-- {
 		s := &t.sentences[i]
-		asks := s.end == '?' && !s.head && !courtesy.in(s.low)
+		asks := (s.end == '?' || s.end == ':' && after.items > 0 && asksFor.MatchString(s.low)) && !s.head && !courtesy.in(s.low)
 		put := asks && directed.in(s.low)
+		only := asks && after.facts == 0 && (after.items == 0 || choosing.MatchString(s.low) || s.end == ':')
 		switch {
-		case asks && !after.answered && (put && after.facts <= facts || after.facts+after.items == 0):
+		case !after.answered && (put && after.facts <= facts || only):
 			found, ok = s.at(len(s.low)-1), true
 		case t.asksWithout(i):
 			found, ok = s.at(0), true

@@ -22,6 +22,9 @@ var closers = map[string]string{"“": "”", "„": "“", "«": "»", "‘": "
 
 const longQuote = 300 // what is further apart than this is no pair
 
+// testName is the name of a test in plain words or of a file with tests. It says what a quoted name says.
+var testName = regexp.MustCompile(`\b(?:Test[A-Z]\w*|test_\w+|\w+\.(?:test|spec)\.[cm]?[jt]sx?|\w+_(?:test|spec)\.\w+)(?:/\w+)*`)
+
 // hideQuoted replaces what stands between backticks or quotation marks. A mark without its partner is
 // left alone.
 func hideQuoted(s string) string {

@@ -27,7 +27,6 @@ var (
 	after     = regexp.MustCompile(`^(?:✻ \S+ for |\s*Worked for |[─━]{10,}|[✻✔⚠■] )`)
 	toolCall  = regexp.MustCompile(`^(?:[A-Z]\w*\(.*|(?:Ran|Running|Explored|Edited|Added|Read|Called|Updated Plan|Searched) \S.*)$`)
 	failTurn  = regexp.MustCompile(`^[■✗] ?(\S.*)$`)
-	emptyLine = core.Said{}
 )
 
 // Screen judges the last lines of a terminal in which an agent runs. A turn under way and an open dialog
@@ -36,7 +35,7 @@ var (
 func Screen(tail string) core.Said {
 	lines := rows(tail)
 	if len(lines) == 0 {
-		return emptyLine
+		return core.Said{}
 	}
 	if said, ok := dialog(lines); ok {
 		return said
@@ -48,11 +47,11 @@ func Screen(tail string) core.Said {
 	}
 	message := lastMessage(lines)
 	if message == "" {
-		return emptyLine
+		return core.Said{}
 	}
 	said := Last(message)
 	if said.Line == "" {
-		return emptyLine
+		return core.Said{}
 	}
 	return said
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	window   = 64 << 10 // of a longer text only the end is judged
+	window   = 32 << 10 // of a longer text only the end is judged
 	longLine = 300      // bytes of a line that is shown whole
 )
 
@@ -18,6 +18,13 @@ type reading struct {
 	sentences []sentence
 	code      bool // something stands in a code block
 	open      int  // index of the first line with an unticked box, -1 without
+	goes      *goes
+}
+
+// goes is what was found of the agent's going on, which three classes ask for.
+type goes struct {
+	proof proof
+	on    bool
 }
 
 // line is one line of the text.
@@ -182,7 +189,7 @@ func newLine(trimmed string) line {
 	s = strings.ReplaceAll(s, "’", "'")
 	s = link.ReplaceAllString(s, "$1")
 	s = strings.ReplaceAll(s, "**", "")
-	s = hideQuoted(s)
+	s = testName.ReplaceAllString(hideQuoted(s), mentionTests)
 	l.plain = strings.TrimSpace(strings.TrimLeftFunc(s, decoration))
 	l.low = lower(l.plain)
 	return l

@@ -33,16 +33,18 @@ var momentary = []string{"_", "SHLVL", "OLDPWD", "COLUMNS", "LINES"}
 
 // Environ returns the environment of the agent made from one that was inherited: base without what a
 // session or the tower's own starter left in it, without o.Unset, with o.Set, the folder and the
-// launch's token. TMUX and TMUX_PANE stay when they are of the tower's own server, and TOWER_HOME
+// launch's token, where the order has those. TMUX and TMUX_PANE stay when they are of the tower's own server, and TOWER_HOME
 // when it is the order's. The last of several values wins, nothing is twice, the order of base is
 // kept.
 func Environ(base []string, o Order) []string {
 	return o.finish(o.inherited(base), o.Unset)
 }
 
-// compose returns the environment of the agent when the person's login environment is known. A
-// family in o.Unset names what the agent's sessions hand on; from a login shell it is the person's.
-func compose(login, own []string, o Order) []string {
+// Compose returns the environment of the agent when the person's login environment is known, as [Login]
+// says it: that, without what only a session hands on, what own says of terminal and display, and the
+// order's. A family in o.Unset names what the agent's sessions hand on; from a login shell it is the
+// person's own will, and stays.
+func Compose(login, own []string, o Order) []string {
 	var exact []string
 	for _, name := range o.Unset {
 		if !strings.HasSuffix(name, "*") {
@@ -104,7 +106,10 @@ func (o *Order) finish(env, unset []string) []string {
 	if o.Dir != "" {
 		env = append(env, "PWD="+o.Dir)
 	}
-	return last(append(env, core.EnvLaunch+"="+o.Token))
+	if o.Token != "" {
+		env = append(env, core.EnvLaunch+"="+o.Token)
+	}
+	return last(env)
 }
 
 // last keeps the last of several values of one name, and drops what is no variable.

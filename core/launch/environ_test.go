@@ -103,6 +103,14 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
+// TestEnvironOfNoLaunch: a command that is no launch gets neither token nor folder.
+func TestEnvironOfNoLaunch(t *testing.T) {
+	got := Environ([]string{"A=1", "TOWER_LAUNCH=old", "PWD=/x", "ONE=1"}, Order{Unset: []string{"ONE"}})
+	if want := []string{"A=1", "PWD=/x"}; !slices.Equal(got, want) {
+		t.Errorf("Environ = %q, want %q", got, want)
+	}
+}
+
 // TestCompose: what a profile sets is the person's, whatever its name; what a session hands on is
 // not; and the rest of the launcher's own environment is nobody's.
 func TestCompose(t *testing.T) {
@@ -139,8 +147,8 @@ func TestCompose(t *testing.T) {
 		GNOME_TERMINAL_SCREEN=/s
 		PWD=/w
 		TOWER_LAUNCH=tok`)
-	if d := cmp.Diff(want, compose(login, own, o)); d != "" {
-		t.Errorf("compose (-want +got):\n%s", d)
+	if d := cmp.Diff(want, Compose(login, own, o)); d != "" {
+		t.Errorf("Compose (-want +got):\n%s", d)
 	}
 }
 
@@ -188,7 +196,7 @@ func TestEnvironHolds(t *testing.T) {
 		}
 		delete(o.Set, "PWD")
 		delete(o.Set, "TOWER_LAUNCH")
-		for _, env := range [][]string{Environ(pairs.Draw(t, "base"), o), compose(pairs.Draw(t, "login"), pairs.Draw(t, "own"), o)} {
+		for _, env := range [][]string{Environ(pairs.Draw(t, "base"), o), Compose(pairs.Draw(t, "login"), pairs.Draw(t, "own"), o)} {
 			has := map[string]string{}
 			for _, pair := range env {
 				n, v, ok := strings.Cut(pair, "=")

@@ -29,9 +29,10 @@ func (x Exit) Error() string { return fmt.Sprintf("exit %d", int(x)) }
 // started: the reason is in the inbox and has been printed to out. (On Windows it returns [Exit] once
 // the agent has ended.)
 //
-// It waits for a tower that does not answer, 5 s at the most, and then goes on without it.
+// It waits 5 s for a tower that is not there and a second longer for one that is asking the person's
+// shell, then goes on without.
 func Exec(ctx context.Context, path string, out io.Writer) error {
-	l := &launcher{path: path, own: os.Environ(), patience: 5 * time.Second, each: 3 * time.Second}
+	l := &launcher{path: path, own: os.Environ(), patience: 5 * time.Second, each: loginTime + time.Second}
 	err := l.run(ctx)
 	var x Exit
 	if errors.As(err, &x) {
@@ -57,7 +58,7 @@ type launcher struct {
 	path     string
 	own      []string // the environment it was started with
 	patience time.Duration
-	each     time.Duration // for one question to the tower
+	each     time.Duration // for one question to the tower, which may have to ask a login shell first
 
 	order Order
 	note  string
@@ -138,7 +139,7 @@ func (l *launcher) environ(ctx context.Context) ([]string, error) {
 		l.note = fmt.Sprintf("The login environment is unknown (%v), the terminal's own is used.", cause(err))
 		return Environ(l.own, l.order), nil
 	}
-	env := compose(login, l.own, l.order)
+	env := Compose(login, l.own, l.order)
 	if _, ok := lookup(login, "GPG_TTY"); ok {
 		// A start file asks tty(1), which in a login without a terminal has no answer.
 		if row, ok := proc.Row(os.Getpid()); ok && row.TTY != 0 {

@@ -12,10 +12,6 @@ import (
 // escape of six, and the other fields need their room.
 const maxPromptBody = 6*core.MaxPrompt + maxBody
 
-func (s *Server) postAttach(w http.ResponseWriter, r *http.Request) error {
-	return s.bare(w, r, core.Command{Kind: core.CommandAttach})
-}
-
 func (s *Server) postFocus(w http.ResponseWriter, r *http.Request) error {
 	return s.bare(w, r, core.Command{Kind: core.CommandJump})
 }
@@ -49,7 +45,7 @@ func (s *Server) postType(w http.ResponseWriter, r *http.Request) error {
 	if body.Text == "" {
 		return bad("text is missing: there is nothing to deliver.")
 	}
-	if err := prompt("text", body.Text); err != nil {
+	if err := prompt("text", verdicts[core.CommandType], body.Text); err != nil {
 		return err
 	}
 	return s.onSession(w, r, core.Command{Kind: core.CommandType, Text: body.Text})
@@ -57,7 +53,7 @@ func (s *Server) postType(w http.ResponseWriter, r *http.Request) error {
 
 // prompt checks text that an agent is given as a whole and to the byte. A NUL cannot stand in an
 // argument and no terminal passes it on; all else is the deliverer's to make harmless.
-func prompt(what, s string) error {
+func prompt(what, verdict, s string) error {
 	what = strings.ToUpper(what[:1]) + what[1:]
 	if len(s) > core.MaxPrompt {
 		return bad("%s has at most %d bytes; this one has %d.", what, core.MaxPrompt, len(s))
@@ -66,7 +62,7 @@ func prompt(what, s string) error {
 		return bad("%s is not UTF-8.", what)
 	}
 	if strings.ContainsRune(s, 0) {
-		return bad("%s holds a NUL, which no agent can be given.", what)
+		return &core.Refusal{What: verdict, Why: "The text holds a NUL character, which no agent can be given."}
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestActs(t *testing.T) {
 		{"name that turns the text around", "/api/launch", `{"agent":"claude","cwd":"/","name":"a\u202eb"}`, 400, nil, "Name holds a control character."},
 		{"agent with a line break", "/api/launch", `{"agent":"claude\n","cwd":"/"}`, 400, nil, "Agent holds a control character."},
 		{"prompt too long", "/api/launch", `{"agent":"claude","cwd":"/","prompt":"` + whole + `x"}`, 400, nil, "Prompt has at most 1048576 bytes; this one has 1048577."},
-		{"prompt with a NUL", "/api/launch", `{"agent":"claude","cwd":"/","prompt":"a\u0000b"}`, 400, nil, "Prompt holds a NUL, which no agent can be given."},
+		{"prompt with a NUL", "/api/launch", `{"agent":"claude","cwd":"/","prompt":"a\u0000b"}`, 409, nil, "Not launched. The text holds a NUL character, which no agent can be given."},
 		{"not UTF-8", "/api/launch", "{\"agent\":\"claude\",\"cwd\":\"/\",\"prompt\":\"a\xffb\"}", 400, nil, "The body is not UTF-8."},
 		{"launch with a field that does not exist", "/api/launch", `{"agent":"claude","cwd":"/","args":["--yolo"]}`, 400, nil, `The body cannot be read: unknown field "args".`},
 		{"body too large", "/api/launch", `{"prompt":"` + strings.Repeat("x", maxPromptBody) + `"}`, 413, nil, "The request is larger than 6208 KiB."},
@@ -81,11 +81,12 @@ func TestActs(t *testing.T) {
 		{"resume is small", at("resume"), `{"model":"` + strings.Repeat("x", maxBody) + `"}`, 413, nil, "The request is larger than 64 KiB."},
 
 		{"continue", at("continue"), `{"agent":"codex"}`, 200, &core.Command{Kind: core.CommandContinue, Session: id, Agent: "codex"}, ""},
-		{"continue with everything", at("continue"), `{"agent":"codex","model":"m","prompt":"Go\non"}`, 200, &core.Command{Kind: core.CommandContinue, Session: id, Agent: "codex", Model: "m", Text: "Go\non"}, ""},
+		{"continue with everything", at("continue"), `{"agent":"codex","cwd":"/home","model":"m","name":"n","prompt":"Go\non","terminal":"t"}`, 200, &core.Command{Kind: core.CommandContinue, Session: id, Agent: "codex", CWD: "/home", Model: "m", Name: "n", Text: "Go\non", Terminal: "t"}, ""},
 		{"continue with nobody", at("continue"), `{}`, 400, nil, "The agent is missing."},
-		{"continue with a NUL", at("continue"), `{"agent":"codex","prompt":"\u0000"}`, 400, nil, "Prompt holds a NUL, which no agent can be given."},
+		{"continue with a NUL", at("continue"), `{"agent":"codex","prompt":"\u0000"}`, 409, nil, "Not continued. The text holds a NUL character, which no agent can be given."},
 
 		{"attach", at("attach"), `{}`, 200, &core.Command{Kind: core.CommandAttach, Session: id}, ""},
+		{"attach here", at("attach"), `{"here":true,"terminal":"kitty"}`, 200, &core.Command{Kind: core.CommandAttach, Session: id, Here: true, Terminal: "kitty"}, ""},
 		{"jump", at("focus"), `{}`, 200, &core.Command{Kind: core.CommandJump, Session: id}, ""},
 		{"jump to a window of the asker's choice", at("focus"), `{"window":1}`, 400, nil, `The body cannot be read: unknown field "window".`},
 		{"end", at("end"), `{}`, 200, &core.Command{Kind: core.CommandEnd, Session: id}, ""},
@@ -94,7 +95,7 @@ func TestActs(t *testing.T) {
 		{"type", at("type"), `{"text":` + string(asked) + `}`, 200, &core.Command{Kind: core.CommandType, Session: id, Text: hard}, ""},
 		{"type the longest", at("type"), `{"text":` + quoted(whole) + `}`, 200, &core.Command{Kind: core.CommandType, Session: id, Text: whole}, ""},
 		{"type nothing", at("type"), `{"text":""}`, 400, nil, "text is missing: there is nothing to deliver."},
-		{"type a NUL", at("type"), `{"text":"\u0000"}`, 400, nil, "Text holds a NUL, which no agent can be given."},
+		{"type a NUL", at("type"), `{"text":"\u0000"}`, 409, nil, "Not delivered. The text holds a NUL character, which no agent can be given."},
 		{"type too much", at("type"), `{"text":"` + whole + `x"}`, 400, nil, "Text has at most 1048576 bytes; this one has 1048577."},
 		{"closeout", at("closeout"), `{}`, 200, &core.Command{Kind: core.CommandCloseout, Session: id}, ""},
 		{"closeout of one that runs", at("closeout-live"), `{}`, 200, &core.Command{Kind: core.CommandCloseout, Session: id, Text: "live"}, ""},
@@ -110,7 +111,7 @@ func TestActs(t *testing.T) {
 			done := f.commands()[before:]
 			if c.want == nil {
 				var e fault
-				if a.into(t, &e); len(done) != 0 || e.Text != c.says || e.Refused {
+				if a.into(t, &e); len(done) != 0 || e.Text != c.says || e.Refused != (c.code == 409) {
 					t.Errorf("commands %v, answer %s, want %q", done, a.Body, c.says)
 				}
 				return
@@ -147,6 +148,17 @@ func TestActsOverTCP(t *testing.T) {
 		if did := f.commands()[before:]; a.Code != 200 || len(did) != 1 || did[0].By != "page" {
 			t.Errorf("%s = %d %s, commands %v", path, a.Code, a.Body, did)
 		}
+	}
+}
+
+// TestNobodyAttachesInABrowser refuses what only a program with a terminal can ask for.
+func TestNobodyAttachesInABrowser(t *testing.T) {
+	f := small()
+	w := start(t, f)
+	cookie, key := w.signedIn()
+	a := w.tcp("POST", "/api/sessions/"+string(f.Snapshot().Rows[0].ID)+"/attach", `{"here":true}`, "Cookie", cookie, KeyHeader, key)
+	if a.Code != 400 || !strings.Contains(a.Body, "A browser has no terminal to attach in.") || len(f.commands()) != 0 {
+		t.Errorf("attach here from a page = %d %s", a.Code, a.Body)
 	}
 }
 
@@ -278,7 +290,7 @@ func TestEnvironment(t *testing.T) {
 	f.env = func() ([]string, error) {
 		return nil, &core.Refusal{What: "Not told.", Why: "Process 9 is not the one that was launched."}
 	}
-	if a := w.over("POST", path, ""); a.Code != 409 || !strings.Contains(a.Body, "Process 9 is not the one") {
+	if a := w.over("POST", path, ""); a.Code != 410 || !strings.Contains(a.Body, "Process 9 is not the one") {
 		t.Errorf("a refusal = %d %s", a.Code, a.Body)
 	}
 	f.env = nil

@@ -62,9 +62,12 @@ func (s *Server) postResume(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) postContinue(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		Agent  string `json:"agent"`
-		Model  string `json:"model"`
-		Prompt string `json:"prompt"` // is added to what the successor is told of its predecessor
+		Agent    string `json:"agent"`
+		CWD      string `json:"cwd"` // another folder than that of its predecessor
+		Model    string `json:"model"`
+		Name     string `json:"name"`   // "" = that of its predecessor
+		Prompt   string `json:"prompt"` // is added to what the successor is told of its predecessor
+		Terminal string `json:"terminal"`
 	}
 	if err := read(r, &body); err != nil {
 		return err
@@ -73,8 +76,27 @@ func (s *Server) postContinue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.start(w, r, core.Command{Kind: core.CommandContinue, Session: id, Agent: core.Agent(body.Agent), Model: strings.TrimSpace(body.Model),
-		Text: body.Prompt}, true)
+	return s.start(w, r, core.Command{Kind: core.CommandContinue, Session: id, Agent: core.Agent(body.Agent), CWD: body.CWD,
+		Model: strings.TrimSpace(body.Model), Name: strings.TrimSpace(body.Name), Terminal: strings.TrimSpace(body.Terminal), Text: body.Prompt}, true)
+}
+
+// postAttach opens a window, or for a program that has a terminal of its own says what to run in it.
+func (s *Server) postAttach(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Here     bool   `json:"here"`
+		Terminal string `json:"terminal"`
+	}
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	id, err := sessionOf(r)
+	if err != nil {
+		return err
+	}
+	if caller, _ := CallerOf(r.Context()); body.Here && caller.Door != DoorSocket {
+		return bad("A browser has no terminal to attach in.")
+	}
+	return s.start(w, r, core.Command{Kind: core.CommandAttach, Session: id, Here: body.Here, Terminal: strings.TrimSpace(body.Terminal)}, false)
 }
 
 // start checks the fields of a command that starts an agent and sends it. Which agents there are, which
@@ -97,13 +119,19 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, c core.Command, n
 	if c.CWD != "" && !filepath.IsAbs(c.CWD) {
 		return bad("The folder has to be a full path, from the root on.")
 	}
-	if err := prompt("prompt", c.Text); err != nil {
+	if err := prompt("prompt", verdicts[c.Kind], c.Text); err != nil {
 		return err
 	}
 	return s.do(w, r, c)
 }
 
-// postEnvironment answers the launcher before it becomes the agent. What it says is logged nowhere.
+// verdicts are how a refusal of a command begins.
+var verdicts = map[core.CommandKind]string{
+	core.CommandLaunch: "Not launched.", core.CommandContinue: "Not continued.", core.CommandType: "Not delivered.",
+}
+
+// postEnvironment answers the launcher before it becomes the agent. What it says is logged nowhere. A
+// refusal is told as 410: the launch is not to go on.
 func (s *Server) postEnvironment(w http.ResponseWriter, r *http.Request) error {
 	if err := read(r, &struct{}{}); err != nil {
 		return err
@@ -118,10 +146,15 @@ func (s *Server) postEnvironment(w http.ResponseWriter, r *http.Request) error {
 	}
 	caller, _ := CallerOf(r.Context())
 	env, err := e.LoginEnvironment(r.Context(), token, caller.PID)
-	if errors.Is(err, fs.ErrNotExist) {
+	var over *core.Refusal
+	switch {
+	case errors.As(err, &over):
+		f := s.faultOf(r, err)
+		f.code = http.StatusGone
+		return f
+	case errors.Is(err, fs.ErrNotExist):
 		return noLaunch
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	send(w, http.StatusOK, struct {

@@ -129,7 +129,8 @@ func TestOpenAPIIsTheRoutes(t *testing.T) {
 	id := string(f.Snapshot().Rows[0].ID)
 	f.token, f.env = "token-1", func() ([]string, error) { return []string{"A=b"}, nil }
 	f.answer = func(core.Command) (core.Result, error) {
-		return core.Result{Said: "Done.", End: &core.EndResult{Ended: true}, Launch: &core.LaunchResult{Token: "t", Agent: "claude"}}, nil
+		return core.Result{Said: "Done.", End: &core.EndResult{Ended: true}, Launch: &core.LaunchResult{Token: "t", Agent: "claude"},
+			Run: &core.Launch{Argv: []string{"tmux"}, Set: map[string]string{"A": "b"}}}, nil
 	}
 	f.publish(func(s *core.Snapshot) {
 		s.Launches = []core.Launching{{Token: "t", Agent: "claude", CWD: "/home/dev", State: core.LaunchOpening}, {Token: "u", Agent: "codex", CWD: "/", State: core.LaunchFailed, Text: "It ended after 0.8 s.", Lines: []string{"no such model"}}}
@@ -137,7 +138,8 @@ func TestOpenAPIIsTheRoutes(t *testing.T) {
 	bodies := map[string]string{
 		"/api/launch":                 `{"agent":"claude","cwd":"/home/dev","model":"m","name":"n","prompt":"p","terminal":"t"}`,
 		"/api/sessions/{id}/resume":   `{"model":"m","cwd":"/home/dev","terminal":"t"}`,
-		"/api/sessions/{id}/continue": `{"agent":"codex","model":"m","prompt":"p"}`,
+		"/api/sessions/{id}/continue": `{"agent":"codex","cwd":"/","model":"m","name":"n","prompt":"p","terminal":"t"}`,
+		"/api/sessions/{id}/attach":   `{"here":true,"terminal":"t"}`,
 		"/api/sessions/{id}/end":      `{"force":true}`,
 		"/api/sessions/{id}/type":     `{"text":"t"}`,
 		"/api/import":                 `{"full":true}`,

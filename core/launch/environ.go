@@ -33,26 +33,27 @@ var momentary = []string{"_", "SHLVL", "OLDPWD", "COLUMNS", "LINES"}
 
 // Environ returns the environment of the agent made from one that was inherited: base without what a
 // session or the tower's own starter left in it, without o.Unset, with o.Set, the folder and the
-// launch's token, where the order has those. TMUX and TMUX_PANE stay when they are of the tower's own server, and TOWER_HOME
-// when it is the order's. The last of several values wins, nothing is twice, the order of base is
-// kept.
+// launch's token, where the order has those. TMUX and TMUX_PANE stay when they are of the tower's own
+// server, and TOWER_HOME when it is the order's. The last of several values wins, nothing is twice,
+// the order of base is kept.
 func Environ(base []string, o Order) []string {
 	return o.finish(o.inherited(base), o.Unset)
 }
 
 // Compose returns the environment of the agent when the person's login environment is known, as [Login]
-// says it: that, without what only a session hands on, what own says of terminal and display, and the
-// order's. A family in o.Unset names what the agent's sessions hand on; from a login shell it is the
-// person's own will, and stays.
+// says it: that, without what only a session hands on and without o.Unset, with what own says of
+// terminal and display, and the order's. A name in o.Unset that Scrub had removed before the login
+// shell ran can only be the person's own will by now, and stays: who sets CLAUDE_CODE_USE_BEDROCK in a
+// profile has it in a launched session as well.
 func Compose(login, own []string, o Order) []string {
-	var exact []string
+	var unset []string
 	for _, name := range o.Unset {
-		if !strings.HasSuffix(name, "*") {
-			exact = append(exact, name)
+		if !slices.Contains(strays, name) {
+			unset = append(unset, name)
 		}
 	}
 	own = without(o.inherited(own), o.Unset)
-	return o.finish(o.ours(without(Merge(login, own), marks)), exact)
+	return o.finish(o.ours(without(Merge(login, own), marks)), unset)
 }
 
 // Scrub removes what a login shell must not begin with when its answer is to be the person's own.

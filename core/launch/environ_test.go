@@ -115,7 +115,7 @@ func TestEnvironOfNoLaunch(t *testing.T) {
 // not; and the rest of the launcher's own environment is nobody's.
 func TestCompose(t *testing.T) {
 	o := tokyo
-	o.Unset = []string{"CLAUDE*", "CLAUDECODE", "ONE"}
+	o.Unset = []string{"CLAUDE*", "CLAUDECODE", "ONE", "CODEX_MANAGED_*"}
 	login := fields(`PATH=/home/me/bin:/bin
 		CLAUDE_CONFIG_DIR=/home/me/claude
 		CLAUDE_CODE_USE_BEDROCK=1
@@ -124,6 +124,8 @@ func TestCompose(t *testing.T) {
 		NO_COLOR=1
 		VIRTUAL_ENV=/mine
 		ONE=1
+		CODEX_MANAGED_BY_NPM=1
+		CODEX_HOME=/home/me/codex
 		TERM=dumb
 		WINDOWID=1
 		TMUX=/run/me/tower-1/tmux.sock,1,0
@@ -142,6 +144,7 @@ func TestCompose(t *testing.T) {
 		CLAUDE_CODE_USE_BEDROCK=1
 		NO_COLOR=1
 		VIRTUAL_ENV=/mine
+		CODEX_HOME=/home/me/codex
 		KEY=mine
 		TERM=xterm
 		GNOME_TERMINAL_SCREEN=/s

@@ -14,9 +14,6 @@ import (
 	"tower/core"
 )
 
-// sharedCaution is why a thread of the daemon or of an editor's server cannot be ended by a signal.
-const sharedCaution = "It runs in Codex's shared server, which serves other threads too: ending its process would end them all."
-
 // Evidence names the threads whose writer lock is held by a living process of this agent. A lock file
 // alone proves nothing, it survives a crash; the lock is looked up among the machine's and never tried.
 //
@@ -38,11 +35,13 @@ func (a *Adapter) Evidence(ctx context.Context, t core.Table) ([]core.Sighting, 
 	defer a.tails.forget()
 	var all []core.Sighting
 	var daemon []int // of all, those the daemon may tell more of
+	kinds := map[core.Process]string{}
 	for _, pid := range owners(held) {
 		p, ok := a.owner(t, pid)
 		if !ok {
 			continue
 		}
+		kinds[p.Process] = p.kind()
 		var newest core.Sighting
 		var when int64
 		for _, l := range held[pid] {
@@ -65,7 +64,31 @@ func (a *Adapter) Evidence(ctx context.Context, t core.Table) ([]core.Sighting, 
 	if len(daemon) > 0 {
 		all = a.ask(ctx, all, daemon)
 	}
+	refuse(all, kinds)
 	return all, nil
+}
+
+// refuse says of the threads of a shared server why no signal may end one.
+func refuse(all []core.Sighting, kinds map[core.Process]string) {
+	served := map[core.Process]int{}
+	for i := range all {
+		served[all[i].Proc]++
+	}
+	for i := range all {
+		s := &all[i]
+		if !s.Shared {
+			continue
+		}
+		would := "Ending it would end more than this thread."
+		switch others := served[s.Proc] - 1; {
+		case others == 1:
+			would = "Ending it would end 1 other thread."
+		case others > 1:
+			would = fmt.Sprintf("Ending it would end %d other threads.", others)
+		}
+		s.NoEnd = fmt.Sprintf("Codex serves this thread from a shared %s (pid %d). %s", kinds[s.Proc], s.Proc.PID, would)
+		s.Caution = s.NoEnd
+	}
 }
 
 // lock is a thread's lock file that is held.
@@ -131,6 +154,14 @@ type process struct {
 	must   []core.Process
 }
 
+// kind is what a person is told that a process which serves many threads is.
+func (p *process) kind() string {
+	if p.daemon {
+		return "daemon"
+	}
+	return "server"
+}
+
 // owner checks a lock's holder against the table: it lives and is this agent.
 func (a *Adapter) owner(t core.Table, pid int) (process, bool) {
 	row, ok := t.Proc(pid)
@@ -154,8 +185,9 @@ func (a *Adapter) owner(t core.Table, pid int) (process, bool) {
 	}
 	p.cwd, _ = t.Cwd(pid)
 	p.must = []core.Process{p.Process}
-	// The package's node script waits for the native program and passes signals on.
-	if up, ok := t.Proc(row.PPID); ok && !up.Dead() {
+	// The package's node script waits for the native program and passes signals on. It shares the native
+	// program's group; an agent that has this one as a tool does not.
+	if up, ok := t.Proc(row.PPID); ok && !up.Dead() && up.Group == row.Group {
 		exe, _ := t.Exe(up.PID)
 		args, _ := t.Args(up.PID)
 		if a.info.MatchExe(exe, args) && !a.info.IsHelper(args) {
@@ -174,7 +206,7 @@ func (a *Adapter) sight(ctx context.Context, p process, l lock) (core.Sighting, 
 		Pill: core.PillIdle,
 	}
 	if p.shared {
-		s.Shared, s.Grade, s.Caution, s.TTY = true, core.GradeShared, sharedCaution, 0
+		s.Shared, s.Grade, s.TTY = true, core.GradeShared, 0
 		s.Signal, s.MustGo = nil, nil
 	}
 	t, ok := a.look(ctx, l.id)

@@ -23,16 +23,16 @@ import (
 // limit in seconds. The list is fixed for ever, because every change asks the person for trust again.
 // Codex allows no more than three seconds for SessionEnd and Interrupt and warns about more.
 var hookEvents = []struct {
-	name, snake string
-	seconds     int
+	name    string
+	seconds int
 }{
-	{"SessionStart", "session_start", 5},
-	{"UserPromptSubmit", "user_prompt_submit", 5},
-	{"Stop", "stop", 5},
-	{"SessionEnd", "session_end", shortSeconds},
-	{"PermissionRequest", "permission_request", 5},
-	{"Interrupt", "interrupt", shortSeconds},
-	{"SubagentStop", "subagent_stop", 5},
+	{"SessionStart", 5},
+	{"UserPromptSubmit", 5},
+	{"Stop", 5},
+	{"SessionEnd", shortSeconds},
+	{"PermissionRequest", 5},
+	{"Interrupt", shortSeconds},
+	{"SubagentStop", 5},
 }
 
 // maxConfig bounds what is read of the agent's config.toml.
@@ -146,21 +146,23 @@ type trustEntry struct {
 	Enabled *bool  `toml:"enabled"`
 }
 
-func (a *Adapter) trust() (trustFile, error) {
-	var f trustFile
+func (a *Adapter) trust() (f trustFile, err error) { return f, a.config(&f) }
+
+// config reads the part of config.toml that into describes. A file that is not there says nothing.
+func (a *Adapter) config(into any) error {
 	file, err := jsonl.Open(filepath.Join(a.info.Root, "config.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
+		return nil
 	}
 	if err != nil {
-		return f, err
+		return err
 	}
 	defer file.Close()
 	b, err := io.ReadAll(io.LimitReader(file, maxConfig))
 	if err != nil {
-		return f, err
+		return err
 	}
-	return f, toml.Unmarshal(b, &f)
+	return toml.Unmarshal(b, into)
 }
 
 // hookFiles are the names by which Codex may know the hook file: as it stands, and with the links on
@@ -185,13 +187,23 @@ func (f *trustFile) entry(files []string, h jsonedit.PlacedHook) (trustEntry, bo
 	return trustEntry{}, false
 }
 
+// codexEvents are the events Codex has hooks for; one of any other name it passes over.
+var codexEvents = set("SessionStart SessionEnd UserPromptSubmit PreToolUse PermissionRequest PostToolUse PreCompact " +
+	"PostCompact SubagentStart SubagentStop Stop Interrupt")
+
+// snake returns the name of an event as Codex writes it in its own file.
 func snake(event string) string {
-	for _, e := range hookEvents {
-		if e.name == event {
-			return e.snake
+	var b strings.Builder
+	for i, c := range event {
+		if c >= 'A' && c <= 'Z' {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			c += 'a' - 'A'
 		}
+		b.WriteRune(c)
 	}
-	return event
+	return b.String()
 }
 
 // trustedHash returns what Codex writes into config.toml when the person trusts an entry: the SHA-256

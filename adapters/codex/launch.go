@@ -23,7 +23,8 @@ func (a *Adapter) Launch(spec core.LaunchSpec) (core.Launch, error) {
 		prompt = openingLine
 		l.Cautions = append(l.Cautions, openingCaution)
 	}
-	l.Argv = append(argv, words(prompt)...)
+	last, caution := words(prompt)
+	l.Argv, l.Cautions = append(argv, last...), append(l.Cautions, caution...)
 	return l, nil
 }
 
@@ -34,7 +35,9 @@ func (a *Adapter) Resume(s core.Session, m string) (core.Launch, error) {
 		return core.Launch{}, &core.Refusal{What: "Not resumed.", Why: "The session has no Codex id."}
 	}
 	l := core.Launch{Dir: s.CWD, Unset: scrub()}
-	l.Argv = append([]string{"codex", "--no-daemon", "resume", s.Native}, model(m)...)
+	// The folder it is started in is meant. Without the option, and where the thread last worked in another
+	// one, Codex asks which of the two before it does anything.
+	l.Argv = append([]string{"codex", "--no-daemon", "resume", s.Native, "-C", "."}, model(m)...)
 	if s.Archived {
 		l.Cautions = append(l.Cautions, "It is archived; Codex may ask for it to be taken out of the archive first.")
 	}
@@ -48,8 +51,17 @@ func model(name string) []string {
 	return []string{"-m", name}
 }
 
-// words makes a prompt one argument that cannot be taken for an option or a subcommand.
-func words(prompt string) []string { return []string{"--", prompt} }
+// words makes a prompt one argument that cannot be taken for an option, a subcommand or a shell command.
+// Codex runs a first prompt that begins with an exclamation mark in a shell; a blank before it makes it
+// text. Everything else it takes as text, a slash command too.
+func words(prompt string) (argv, cautions []string) {
+	if strings.HasPrefix(prompt, "!") {
+		prompt, cautions = " "+prompt, []string{shellCaution}
+	}
+	return []string{"--", prompt}, cautions
+}
+
+const shellCaution = "Codex would run a prompt that begins with \"!\" as a shell command, so a blank stands before it."
 
 // scrub are the variables one thread's tools inherit and another must not.
 func scrub() []string {

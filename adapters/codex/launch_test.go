@@ -25,6 +25,9 @@ func TestLaunch(t *testing.T) {
 		"a leading dash":      {core.LaunchSpec{Prompt: "--help"}, []string{"codex", "--no-daemon", "--", "--help"}, 0},
 		"a subcommand's name": {core.LaunchSpec{Prompt: "exec"}, []string{"codex", "--no-daemon", "--", "exec"}, 0},
 		"flags":               {core.LaunchSpec{Prompt: "x", Args: []string{"-s", "read-only"}}, []string{"codex", "--no-daemon", "-s", "read-only", "--", "x"}, 0},
+		"a slash command":     {core.LaunchSpec{Prompt: "/quit"}, []string{"codex", "--no-daemon", "--", "/quit"}, 0},
+		"a skill":             {core.LaunchSpec{Prompt: "$closeout"}, []string{"codex", "--no-daemon", "--", "$closeout"}, 0},
+		"a shell command":     {core.LaunchSpec{Prompt: "!ls"}, []string{"codex", "--no-daemon", "--", " !ls"}, 1},
 		"no prompt":           {core.LaunchSpec{}, []string{"codex", "--no-daemon", "--", openingLine}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,11 +48,11 @@ func TestLaunch(t *testing.T) {
 func TestResume(t *testing.T) {
 	a := New(info("/r"))
 	l, err := a.Resume(core.Session{Native: t1, CWD: "/p"}, "")
-	if d := cmp.Diff([]string{"codex", "--no-daemon", "resume", t1}, l.Argv); d != "" || err != nil || l.Dir != "/p" || l.Cautions != nil {
+	if d := cmp.Diff([]string{"codex", "--no-daemon", "resume", t1, "-C", "."}, l.Argv); d != "" || err != nil || l.Dir != "/p" || l.Cautions != nil {
 		t.Errorf("Resume = %+v, %v\n%s", l, err, d)
 	}
 	l, err = a.Resume(core.Session{Native: t1, Archived: true}, "gpt-5.4")
-	if d := cmp.Diff([]string{"codex", "--no-daemon", "resume", t1, "-m", "gpt-5.4"}, l.Argv); d != "" || err != nil || len(l.Cautions) != 1 {
+	if d := cmp.Diff([]string{"codex", "--no-daemon", "resume", t1, "-C", ".", "-m", "gpt-5.4"}, l.Argv); d != "" || err != nil || len(l.Cautions) != 1 {
 		t.Errorf("Resume with a model = %+v, %v\n%s", l, err, d)
 	}
 	for _, id := range []string{"", "--yolo"} {
@@ -57,6 +60,27 @@ func TestResume(t *testing.T) {
 		if l, err := a.Resume(core.Session{Native: id}, ""); !errors.As(err, &r) {
 			t.Errorf("Resume of %q = %+v, %v, want a refusal", id, l, err)
 		}
+	}
+}
+
+func TestWithPrompt(t *testing.T) {
+	a := New(info("/r"))
+	l, err := a.Resume(core.Session{Native: t1, CWD: "/p", Archived: true}, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := append([]string{}, l.Argv...)
+	for prompt, want := range map[string]string{"go on\n\"now\"": "go on\n\"now\"", "--help": "--help", "$closeout ": "$closeout ", "!ls": " !ls"} {
+		got := a.WithPrompt(l, prompt)
+		if d := cmp.Diff(append(append([]string{}, before...), "--", want), got.Argv); d != "" {
+			t.Errorf("WithPrompt(%q) argv (-want +got):\n%s", prompt, d)
+		}
+		if guarded := want != prompt; len(got.Cautions) != len(l.Cautions) && !guarded || guarded && len(got.Cautions) != len(l.Cautions)+1 || got.Dir != "/p" {
+			t.Errorf("WithPrompt(%q) = %+v", prompt, got)
+		}
+	}
+	if d := cmp.Diff(before, l.Argv); d != "" || len(l.Cautions) != 1 {
+		t.Errorf("WithPrompt changed the launch it was given: %v %s", l.Cautions, d)
 	}
 }
 

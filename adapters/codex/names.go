@@ -163,11 +163,14 @@ func at(all map[string]*naming, id string) *naming {
 }
 
 // newestState returns the state database of the highest generation, or "".
-func newestState(root string) string {
+func newestState(root string) string { return newestDB(root, "state_") }
+
+// newestDB returns the database of a family with the highest number, or "".
+func newestDB(root, family string) string {
 	found, best := "", -1
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(root), "state_*.sqlite"))
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(root), family+"*.sqlite"))
 	for _, p := range paths {
-		number := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "state_"), ".sqlite")
+		number := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), family), ".sqlite")
 		if n, err := strconv.Atoi(number); err == nil && n > best {
 			found, best = p, n
 		}

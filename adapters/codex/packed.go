@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -69,10 +70,13 @@ func readPacked(ctx context.Context, path string) (j *judge, size, read int64, e
 // judgeLine hands over the records of one line.
 func judgeLine(j *judge, line []byte) {
 	defer j.Line()
-	if len(line) > longest {
-		j.Bad(nil)
-		return
+	if len(line) > longest || !records(line, j.Record) {
+		j.Bad(line)
 	}
+}
+
+// records calls f for each whole value of one line and tells whether that was all of it.
+func records(line []byte, f func(jsonl.Record)) (whole bool) {
 	for {
 		val, rest, ok := jsonl.Skip(line)
 		if !ok {
@@ -83,13 +87,8 @@ func judgeLine(j *judge, line []byte) {
 			r.Members = append(r.Members, jsonl.Member{Key: key, Val: val})
 			return true
 		})
-		j.Record(r)
+		f(r)
 		line = rest
 	}
-	for _, c := range line {
-		if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
-			j.Bad(line)
-			return
-		}
-	}
+	return len(bytes.Trim(line, " \n\r\t")) == 0
 }

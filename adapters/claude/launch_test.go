@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,63 @@ func TestResume(t *testing.T) {
 		}, got); d != "" {
 			t.Error(d)
 		}
+	}
+}
+
+func TestWithPrompt(t *testing.T) {
+	l, err := launcher().Resume(core.Session{Native: preset, CWD: "/home/dev/proj"}, "haiku")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(l.Argv)
+	for prompt, want := range map[string]string{"": "", "go\non": "|--|go\non", "--help me": "|--|--help me", "/closeout": "|--|/closeout"} {
+		got := launcher().WithPrompt(l, prompt)
+		if d := cmp.Diff(strings.Split("claude|--resume|"+preset+"|--model|haiku"+want, "|"), got.Argv); d != "" {
+			t.Error(d)
+		}
+	}
+	if d := cmp.Diff(before, l.Argv); d != "" {
+		t.Errorf("the launch it was given changed: %s", d)
+	}
+}
+
+// TestMovedRoot shows that the agent is told of a root it would not find, and of no other.
+func TestMovedRoot(t *testing.T) {
+	home, other := t.TempDir(), t.TempDir()
+	usual := filepath.Join(home, ".claude")
+	if err := os.Mkdir(usual, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	roots := map[string]bool{usual: false, usual + string(filepath.Separator): false, other: true, filepath.Join(other, "not yet"): true}
+	if err := os.Symlink(usual, link); err == nil {
+		roots[link] = false
+	}
+	for root, moved := range roots {
+		a := New(testInfo(root))
+		a.home = home
+		l, err := a.Launch(core.LaunchSpec{CWD: other})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Resume(core.Session{Native: preset, CWD: other}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shot, err := a.OneShot(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range []map[string]string{l.Set, r.Set, shot.Set} {
+			if got := set["CLAUDE_CONFIG_DIR"]; (got != "") != moved || moved && got != root {
+				t.Errorf("root %s of a person at %s: CLAUDE_CONFIG_DIR=%q", root, home, got)
+			}
+		}
+	}
+	a := New(testInfo(other))
+	a.home = ""
+	if a.moved() {
+		t.Error("a root counts as moved although nobody knows the usual one")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"tower/core"
 )
@@ -21,9 +22,9 @@ type Pane struct {
 	// nobody's, or somebody else's.
 	PID    int
 	Dead   bool
-	Status int // exit status of a dead pane's program
-	Signal int // the signal that ended it, or 0
-	DeadAt core.Instant
+	Status int          // exit status of a dead pane's program, known with DeadAt
+	Signal int          // the signal that ended it, or 0; known with DeadAt
+	DeadAt core.Instant // 0 until the server knows how it ended, which is a moment after it knows that
 
 	Command      string // name of the program in front: "node" for many an agent
 	TTY          string // /dev/pts/3
@@ -128,8 +129,30 @@ func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 		if s.foreign || p.SessionName != keeper {
 			panes = append(panes, p)
 		}
+		s.mourn(ctx, &p)
 	}
 	return panes, nil
+}
+
+// mourn sees to it that the private server learns how a pane's program ended. Where tmux keeps the
+// list of who is logged in through libutempter, that library ignores the end of every child while it
+// strikes out the terminal that was just closed, and so of the very program that closed it: the server
+// would know of that end with the next child's, which may be a day away. So it gets one.
+func (s *Server) mourn(ctx context.Context, p *Pane) {
+	if s.foreign || !p.Dead || p.DeadAt != 0 {
+		return
+	}
+	s.mu.Lock()
+	due := time.Since(s.mourned) > 200*time.Millisecond
+	if due {
+		s.mourned = time.Now()
+	}
+	s.mu.Unlock()
+	if due {
+		if _, err := s.run(ctx, "run-shell", "-b", ":"); err != nil {
+			s.o.Log.Debug("tmux server was not reminded of a program's end", "pane", p.ID, "error", err)
+		}
+	}
 }
 
 // Pane returns one pane, and false when the server has none with this id, or no server runs.
@@ -151,6 +174,7 @@ func (s *Server) Pane(ctx context.Context, id string) (Pane, bool, error) {
 	if !ok || p.ID != id {
 		return Pane{}, false, nil
 	}
+	s.mourn(ctx, &p)
 	return p, true, nil
 }
 

@@ -120,11 +120,14 @@ func TestDeath(t *testing.T) {
 	left := s.run1(Start{ID: "left", Dir: s.dir, Argv: []string{"/bin/sh", "-c", "echo last words; exit 7"}})
 	killed := s.run1(Start{ID: "killed", Dir: s.dir, Argv: []string{"cat", "-u"}})
 	signal(t, killed.PID, unix.SIGKILL)
-	eventually(t, "both are seen dead", func() bool { return s.pane(left.ID).Dead && s.pane(killed.ID).Dead })
+	eventually(t, "it is known how both ended", func() bool { return s.pane(left.ID).DeadAt != 0 && s.pane(killed.ID).DeadAt != 0 })
 	l, k := s.pane(left.ID), s.pane(killed.ID)
 	now := core.InstantOf(time.Now())
 	if l.Status != 7 || l.Signal != 0 || l.DeadAt == 0 || l.DeadAt > now+1000 || l.DeadAt < now-60_000 {
 		t.Errorf("exit 7 is told as %+v", l)
+	}
+	if !l.Dead || !k.Dead {
+		t.Errorf("dead panes are told as %+v and %+v", l, k)
 	}
 	if k.Signal != int(unix.SIGKILL) || k.Status != 0 || k.PID != killed.PID {
 		t.Errorf("SIGKILL is told as %+v", k)

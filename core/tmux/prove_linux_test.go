@@ -118,6 +118,7 @@ func (r *real) below(top int, word string) int {
 }
 
 func TestProveReal(t *testing.T) {
+	t.Parallel()
 	r := newReal(t)
 	plain := r.run1(Start{ID: "plain", Dir: r.dir, Argv: []string{"sleep", "1000"}})
 	agent := r.process(plain.PID)
@@ -166,7 +167,13 @@ func TestProveReal(t *testing.T) {
 		t.Log("script(1) is not installed: no inner terminal is tried")
 	} else {
 		script := r.run1(Start{ID: "script", Dir: r.dir, Argv: []string{"script", "-qc", "sleep 1002", "/dev/null"}})
-		r.refused("a program on an inner terminal", "another terminal", r.process(r.below(script.PID, "1002")), script.ID)
+		inner := r.process(r.below(script.PID, "1002"))
+		t.Cleanup(func() { // both outlive their pane
+			for _, p := range []core.Process{r.process(script.PID), inner} {
+				signal(t, p.PID, unix.SIGKILL)
+			}
+		})
+		r.refused("a program on an inner terminal", "another terminal", inner, script.ID)
 	}
 
 	signal(t, plain.PID, unix.SIGKILL)

@@ -77,7 +77,8 @@ type Server struct {
 	bin     string // resolved
 	link    *link  // nil while there is no control client
 	keeping chan struct{}
-	kicked  bool // a server was seen since keep last looked
+	kicked  bool      // a server was seen since keep last looked
+	mourned time.Time // see mourn
 }
 
 // New returns the private server. It starts nothing: [Server.Start] does, and whatever server an

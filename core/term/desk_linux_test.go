@@ -74,7 +74,7 @@ func TestTerminals(t *testing.T) {
 					there, err := r.desk.Exists(t.Context(), w)
 					return err == nil && !there
 				})
-				if what := refused(t, r.desk.Focus(t.Context(), w)); what.What != noWindow {
+				if what := refusal(t, r.desk.Focus(t.Context(), w)); what.What != noWindow {
 					t.Errorf("Focus of a closed window = %v", what)
 				}
 			}
@@ -137,7 +137,7 @@ func TestMarkRestores(t *testing.T) {
 	}
 	s.proc.TPGID++
 	_, err = r.desk.findNative(t.Context(), s)
-	if why := refused(t, err); !strings.Contains(why.Why, "not in the foreground") || !strings.Contains(why.Hint, "“") {
+	if why := refusal(t, err); !strings.Contains(why.Why, "not in the foreground") || !strings.Contains(why.Hint, "“") {
 		t.Errorf("refused with %v", why)
 	}
 }
@@ -171,7 +171,7 @@ func TestWithoutTerminal(t *testing.T) {
 		_, err := d.Find(t.Context(), tab, process(t, tab, pid))
 		return err
 	}
-	why := refused(t, find(r.desk))
+	why := refusal(t, find(r.desk))
 	if why.What != noWindow || !strings.Contains(why.Why, strconv.Itoa(pid)) || !strings.Contains(why.Why, "without a terminal") {
 		t.Errorf("refused with %v", why)
 	}
@@ -179,7 +179,7 @@ func TestWithoutTerminal(t *testing.T) {
 	tab := table(t)
 	p := process(t, tab, pid)
 	p.Start++
-	if _, err := r.desk.Find(t.Context(), tab, p); refused(t, err).What != noWindow {
+	if _, err := r.desk.Find(t.Context(), tab, p); refusal(t, err).What != noWindow {
 		t.Errorf("Find of a pid used again = %v", err)
 	}
 
@@ -192,7 +192,7 @@ func TestWithoutTerminal(t *testing.T) {
 	tab = table(t)
 	_, err := r.desk.Find(t.Context(), tab, process(t, tab, inner.PID))
 	tty, _ := os.Readlink("/proc/" + strconv.Itoa(inner.PID) + "/fd/0")
-	if why := refused(t, err); !strings.Contains(why.Why, tty) || !strings.HasPrefix(tty, "/dev/pts/") {
+	if why := refusal(t, err); !strings.Contains(why.Why, tty) || !strings.HasPrefix(tty, "/dev/pts/") {
 		t.Errorf("refused with %v, which does not name %s", why, tty)
 	}
 }
@@ -206,7 +206,7 @@ func TestNoManager(t *testing.T) {
 		_, err := d.Find(t.Context(), tab, process(t, tab, x.PID))
 		return err
 	}
-	if why := refused(t, find(r.desk)); !strings.Contains(why.Why, "no window manager") {
+	if why := refusal(t, find(r.desk)); !strings.Contains(why.Why, "no window manager") {
 		t.Errorf("without a window manager: %v", why)
 	}
 	if _, err := r.desk.Windows(t.Context()); err == nil {
@@ -217,7 +217,7 @@ func TestNoManager(t *testing.T) {
 	w := r.jump(x)
 	r.wm.Process.Kill()
 	r.until(5*time.Second, "the window manager's end", func() bool { _, err := r.desk.Windows(t.Context()); return err != nil })
-	if why := refused(t, find(r.desk)); !strings.Contains(why.Why, "no window manager") {
+	if why := refusal(t, find(r.desk)); !strings.Contains(why.Why, "no window manager") {
 		t.Errorf("after the window manager's end: %v", why)
 	}
 	if there, err := r.desk.Exists(t.Context(), w); err == nil {
@@ -371,15 +371,15 @@ func TestKitty(t *testing.T) {
 			}
 		}
 		for _, text := range []string{"a\x1b[201~b", "a\x00b", "a\u009b201~b"} {
-			if why := refused(t, r.desk.SendText(t.Context(), w1, text)); why.What != notSent {
+			if why := refusal(t, r.desk.SendText(t.Context(), w1, text)); why.What != notSent {
 				t.Errorf("SendText(%q) = %v", text, why)
 			}
 		}
 		x := r.find(other)
-		if x.CanType() || refused(t, r.desk.SendText(t.Context(), x, "a")).What != notSent || refused(t, r.desk.SendEnter(t.Context(), x)).What != notSent {
+		if x.CanType() || refusal(t, r.desk.SendText(t.Context(), x, "a")).What != notSent || refusal(t, r.desk.SendEnter(t.Context(), x)).What != notSent {
 			t.Error("an xterm takes text")
 		}
-		if _, err := r.desk.Text(t.Context(), x); refused(t, err).What != "Not read." {
+		if _, err := r.desk.Text(t.Context(), x); refusal(t, err).What != "Not read." {
 			t.Errorf("Text of an xterm: %v", err)
 		}
 	})
@@ -420,7 +420,7 @@ func TestKitty(t *testing.T) {
 		func() error { return r.desk.SendText(t.Context(), wt, "a") },
 		func() error { _, err := r.desk.Text(t.Context(), wt); return err },
 	} {
-		if why := refused(t, f()); !strings.Contains(why.Why, "closed") {
+		if why := refusal(t, f()); !strings.Contains(why.Why, "closed") {
 			t.Errorf("of a closed tab: %v", why)
 		}
 	}
@@ -438,7 +438,7 @@ func TestKitty(t *testing.T) {
 	syscall.Kill(first.PID, syscall.SIGTERM)
 	syscall.Kill(second.PID, syscall.SIGTERM)
 	r.until(5*time.Second, "the end of kitty", func() bool { there, err := r.desk.Exists(t.Context(), w1); return err == nil && !there })
-	if why := refused(t, r.desk.Focus(t.Context(), w1)); why.What != noWindow {
+	if why := refusal(t, r.desk.Focus(t.Context(), w1)); why.What != noWindow {
 		t.Errorf("Focus after kitty's end = %v", why)
 	}
 }

@@ -251,15 +251,3 @@ func (r *rig) jump(c child) Window {
 	return w
 }
 
-// refused returns the refusal an error is.
-func refused(t testing.TB, err error) *core.Refusal {
-	t.Helper()
-	var r *core.Refusal
-	if !errors.As(err, &r) {
-		t.Fatalf("got %v, want a refusal", err)
-	}
-	if r.What == "" || r.Why == "" {
-		t.Fatalf("a refusal without its reason: %+v", r)
-	}
-	return r
-}

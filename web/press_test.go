@@ -183,7 +183,7 @@ func TestPageFollowsWhatWasEnded(t *testing.T) {
 	b.press(".op", "End")
 	<-began
 	b.until(fmt.Sprintf(`document.querySelector('[data-id="%s"] .st').textContent === 'Ending…'`, id))
-	b.until(`[...document.querySelectorAll('.op [aria-label=Actions] button')].every(x => x.getAttribute('aria-disabled') === 'true' && x.title === 'It is ending.')`)
+	b.until(`[...document.querySelectorAll('.op [aria-label=Actions] button')].every(x => x.getAttribute('aria-disabled') === 'true' && x.title === 'An action is under way: ending.')`)
 	b.look("busy")
 	// Pressed meanwhile, a button says what is under way, and nothing is sent.
 	b.press(".op", "Resume")

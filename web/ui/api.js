@@ -28,8 +28,8 @@ async function ask(path, options, seconds) {
   let r;
   try {
     r = await fetch(path, { ...options, cache: 'no-store', credentials: 'same-origin', headers: { ...options.headers, 'X-Tower-Key': pageKey() || '' }, signal: seconds ? AbortSignal.timeout(seconds * 1000) : undefined });
-  } catch {
-    throw new Fault(0, {});
+  } catch (e) {
+    throw new Fault(0, options.method && e.name === 'TimeoutError' ? { error: `The tower did not answer within ${seconds} s.`, hint: 'What was asked for may still happen: look before you ask again.' } : {});
   }
   if (r.status === 401) {
     toLogin();

@@ -51,7 +51,7 @@ export function makeBar(r, world) {
 
   /** state says whether a button is the one to press, and why it will be refused. */
   function state(b, why, main) {
-    const off = row.busy ? `It is ${row.busy}.` : why || '';
+    const off = row.busy ? `An action is under way: ${row.busy}.` : why || '';
     b.classList.toggle('main', !off && !!main);
     if (off) b.setAttribute('aria-disabled', 'true'); else b.removeAttribute('aria-disabled');
     hint(b, off);

@@ -35,7 +35,7 @@ function choice(name, list, first, changed) {
 
 /** form opens a dialog. send returns a promise of the result; a refusal of it stands under the fields. */
 function form({ title, body, go, note, send, good, first, home }) {
-  const said = h('div', { class: 'full', 'aria-live': 'polite' }), start = h('button', { class: 'btn main' }, go), away = h('button', { class: 'btn push', type: 'button', onclick: () => d.close() }, 'Cancel');
+  const said = h('div', { class: 'full', 'aria-live': 'polite' }), start = h('button', { class: 'btn main' }, go), away = h('button', { class: 'btn push', type: 'button', onclick: () => d.close() }, send ? 'Cancel' : 'Close');
   const fields = h('div', { class: 'body form' }, [body].flat(2), said), foot = h('span', { class: 'three small' }, note);
   let sending = false;
   const d = h('dialog', { 'aria-label': title }, h('form', { method: 'dialog', novalidate: true, onsubmit: async e => {

@@ -21,7 +21,7 @@ import (
 	"tower/tray/menu"
 )
 
-var idleMenu = []string{"Nothing runs · nothing waits", "---", "Start an agent in any terminal: it appears within 5 seconds", "---", "Recent", "---", "Open dashboard", "Quit Tower"}
+var idleMenu = []string{"Nothing runs · nothing waits", "---", "Start an agent in any terminal: it appears within 5 seconds", "---", "End", "Recent", "Launch", "Claude Code", "Other folder…", "---", "Open dashboard", "Quit Tower"}
 
 func TestTrayOnABus(t *testing.T) {
 	b := newBus(t, t.TempDir())
@@ -36,11 +36,13 @@ func TestTrayOnABus(t *testing.T) {
 	}
 
 	c.show(figure{"a", "under_score", "working"}, figure{"b", "Bad \xff\x00 title", "working"}, figure{"old", "Old", "past"})
-	busy := []string{"2 working", "---", "► under__score · Claude · shop · no reading", "► Bad \ufffd title · Claude · shop · no reading", "---", "Recent", "Old · Claude", "---", "Open dashboard", "Quit Tower"}
+	busy := []string{"2 working", "---", "► under__score · Claude · shop · no reading", "► Bad \ufffd title · Claude · shop · no reading", "---",
+		"End", "under__score · Claude", "Bad \ufffd title · Claude", "Recent", "Old · Claude", "Launch", "Claude Code", "Other folder…", "---", "Open dashboard", "Quit Tower"}
 	c.reads(busy...)
 
 	c.show(figure{"a", "under_score", "waiting"}, figure{"b", "B", "working"}, figure{"old", "Old", "past"})
-	c.reads("1 waits for you · 1 working", "---", "◆ under__score · asks: Which?", "► B · Claude · shop · no reading", "---", "Recent", "Old · Claude", "---", "Open dashboard", "Quit Tower")
+	c.reads("1 waits for you · 1 working", "---", "◆ under__score · asks: Which?", "► B · Claude · shop · no reading", "---",
+		"End", "under__score · Claude", "B · Claude", "Recent", "Old · Claude", "Launch", "Claude Code", "Other folder…", "---", "Open dashboard", "Quit Tower")
 	checkIcon(t, c, "waiting-1")
 
 	// A row that has just come ignores its click, and acts on one a little later.
@@ -59,9 +61,9 @@ func TestTrayOnABus(t *testing.T) {
 	c.click("Open dashboard")
 	c.hear("act open /")
 	c.click("◆ New · asks: Which?")
-	c.hear("act open /#session=n")
+	c.hear("act jump n")
 	c.click("► B · Claude · shop · no reading")
-	c.hear("act open /#session=b")
+	c.hear("act jump b")
 
 	c.click("Quit Tower")
 	c.hear("act quit ")
@@ -111,7 +113,7 @@ func TestTrayIsQuiet(t *testing.T) {
 	if err := c.conn.AddMatchSignal(dbus.WithMatchSender(c.object("/").Destination())); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"1 working", "---", "► A · Claude · shop · no reading", "---", "Recent", "---", "Open dashboard", "Quit Tower"}
+	want := []string{"1 working", "---", "► A · Claude · shop · no reading", "---", "End", "A · Claude", "Recent", "Launch", "Claude Code", "Other folder…", "---", "Open dashboard", "Quit Tower"}
 	c.reads(want...)
 	time.Sleep(300 * time.Millisecond) // the library refreshes once by itself, 150 ms after the first reading
 	c.conn.Signal(signals)
@@ -119,11 +121,12 @@ func TestTrayIsQuiet(t *testing.T) {
 		c.show(figure{"a", "A", "working"})
 	}
 	c.show(figure{"a", "B", "working"})
-	want[2] = "► B · Claude · shop · no reading"
+	want[2], want[5] = "► B · Claude · shop · no reading", "B · Claude"
 	c.reads(want...)
 	_ = c.property("Title") // a round trip: what was sent before it has arrived
-	if n := len(signals); n == 0 || n > 3 {
-		t.Errorf("201 pictures with one change made %d signals, want 1 to 3", n)
+	// Its own row and the one under End, three signals each.
+	if n := len(signals); n == 0 || n > 6 {
+		t.Errorf("201 pictures with one change made %d signals, want 1 to 6", n)
 	}
 	c.end()
 }
@@ -215,7 +218,7 @@ func TestTraySlowAction(t *testing.T) {
 	until(t, "the row is shown", func() bool { return slices.Contains(c.labels(), "► Slow · Claude · shop · no reading") })
 	time.Sleep(menu.Quiet) // it may have come a moment after the first picture
 	c.click("► Slow · Claude · shop · no reading")
-	c.hear("act open /#session=slow")
+	c.hear("act jump slow")
 	c.click("Open dashboard")
 	c.hear("act open /")
 	c.show(figure{"slow", "Renamed", "working"})
@@ -240,7 +243,7 @@ func TestTrayHostComesLate(t *testing.T) {
 	c.conn = b.connect(t)
 	c.show(figure{"old", "Old", "past"})
 	c.hear("up")
-	want := slices.Insert(slices.Clone(idleMenu), 5, "Old · Claude")
+	want := slices.Insert(slices.Clone(idleMenu), 6, "Old · Claude")
 	c.reads(want...)
 	until(t, "it says that nobody shows the icon", func() bool { return strings.Contains(c.errs.String(), "hidden: this desktop has no place for icons") })
 	w := watcher{make(chan string, 10)}
@@ -274,7 +277,7 @@ func TestTrayHostComesLate(t *testing.T) {
 	c.reads(want...)
 	c.event(old)
 	c.click("Old · Claude")
-	c.hear("act open /#session=old")
+	c.hear("act resume old")
 	c.click("Open dashboard")
 	c.hear("act open /")
 	c.end()

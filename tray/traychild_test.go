@@ -63,7 +63,7 @@ func trayChild() int {
 	tray := newTray(trayConfig{
 		Snapshot: newest.Load, Updates: updates,
 		Act: func(ctx context.Context, a menu.Action) {
-			say("act", a.Do, a.Path)
+			say("act", a.Do, a.Path+string(a.Session))
 			if a.Path == "/#session=slow" {
 				<-ctx.Done()
 			}

@@ -18,6 +18,9 @@ import (
 // Do carries out what a person asked for. What will not be done is a *core.Refusal, decided before
 // anything is touched.
 func (e *Engine) Do(ctx context.Context, c core.Command) (core.Result, error) {
+	if c.By == "" {
+		c.By = "tower"
+	}
 	e.log.Info("command", "kind", c.Kind, "session", c.Session, "by", c.By)
 	switch c.Kind {
 	case core.CommandRename, core.CommandDescribe, core.CommandTag, core.CommandHide, core.CommandUnhide:

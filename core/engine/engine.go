@@ -132,6 +132,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err == nil {
 		err = e.load(ctx)
 	}
+	if err == nil {
+		err = e.interrupted(ctx)
+	}
 	if err != nil {
 		db.Close()
 		return nil, err
@@ -141,6 +144,15 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.publish()
 	return e, nil
+}
+
+// interrupted closes the records of actions that were under way when the last tower ended.
+func (e *Engine) interrupted(ctx context.Context) error {
+	n, err := e.db.Interrupt(ctx, core.InstantOf(time.Now()))
+	if n > 0 {
+		e.log.Warn("actions were under way when the last tower ended", "number", n)
+	}
+	return err
 }
 
 // build puts an Engine together around an open ledger.
@@ -188,11 +200,6 @@ func (e *Engine) load(ctx context.Context) error {
 		return kept.Fingerprints[path].Size
 	})
 	e.restoreLaunches(kept.Launches)
-	if n, err := e.db.Interrupt(ctx, core.InstantOf(time.Now())); err != nil {
-		return err
-	} else if n > 0 {
-		e.log.Warn("actions were under way when the last tower ended", "number", n)
-	}
 	e.settings.values = kept.Settings
 	if e.settings.values == nil {
 		e.settings.values = map[string]string{}
@@ -413,9 +420,10 @@ func (e *Engine) apply(ev core.Event) {
 		e.heardPrompt(&ev)
 	}
 	if ev.Kind == core.EventStop && ev.Message != "" {
-		said := classify.Last(ev.Message)
-		said.At = ev.At
-		ev.Said = &said
+		if said := classify.Last(ev.Message); said.Class != "" {
+			said.At = ev.At
+			ev.Said = &said
+		}
 	}
 	out := e.picture.Apply(ev)
 	e.pending.Add(out.Writes)

@@ -33,11 +33,12 @@ func (e *Engine) login(ctx context.Context) []string {
 	if e.environ.vars != nil && time.Since(e.environ.at) < environAge {
 		return e.environ.vars
 	}
-	vars, err := launch.Login(ctx, valueOf(e.o.Environ, "SHELL"), e.o.Environ)
+	// A launcher that gives up must not end the question: the next one has the same.
+	vars, err := launch.Login(context.WithoutCancel(ctx), valueOf(e.o.Environ, "SHELL"), e.o.Environ)
 	if err != nil {
 		e.log.Warn("login environment not read", "error", err)
 		if vars = e.environ.vars; vars == nil {
-			vars = e.o.Environ
+			vars = launch.Scrub(e.o.Environ)
 		}
 	}
 	e.environ.vars, e.environ.at = vars, time.Now()
@@ -103,7 +104,7 @@ func (e *Engine) runTool(ctx context.Context, agent core.Agent, l core.Launch) (
 	defer stop()
 	cmd := exec.CommandContext(ctx, e.program(agent, l.Argv[0]), l.Argv[1:]...)
 	cmd.Dir = l.Dir
-	cmd.Env = launch.Environ(e.login(ctx), launch.Order{Set: l.Set, Unset: l.Unset})
+	cmd.Env = launch.Compose(e.login(ctx), nil, launch.Order{Set: l.Set, Unset: l.Unset})
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	said := strings.Join(tailOf(string(out), 3), " ")

@@ -77,10 +77,10 @@ func (e *Engine) note(u *underway) {
 // reported takes over what the launcher told before it became the agent. The first report counts.
 func (e *Engine) reported(r launch.Report) {
 	u := e.launches[r.Token]
-	if u == nil || u.Proc.Known() {
+	if u == nil || u.Proc.Known() && r.Error == "" {
 		return
 	}
-	if r.Error != "" {
+	if r.Error != "" { // also after it had told its process: the last step can fail
 		e.launchFailed(u, r.Error, nil)
 		return
 	}

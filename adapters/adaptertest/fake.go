@@ -25,12 +25,16 @@ const FakeName core.Agent = "fake"
 //	store.jsonl          every transcript, a line an item, see [FakeLine]
 //	hooks.txt            a line an installed event: "on EVENT: COMMAND fake EVENT"
 //	untrusted            exists while the agent would not run its hooks
+//	dialogs.txt          a line a dialog that stands before every session
+//	skills/NAME          a skill that is installed
 //
 // Its hooks send the object of [FakeHook].
 type Fake struct {
 	info core.AgentInfo
 	// Shot is the command [Fake.OneShot] names; nil stands for `fake-agent once`.
 	Shot []string
+	// Can are its answers when it is acted on.
+	Can FakeActs
 }
 
 var (

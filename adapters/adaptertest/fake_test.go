@@ -43,7 +43,7 @@ func TestFake(t *testing.T) {
 				adaptertest.FakeLine{Session: "s1", Type: "prompt", At: 2000, UID: "u1", Text: "one"},
 				adaptertest.FakeLine{Session: "s2", Type: "open", At: 2500, CWD: "/q", Fork: "s1"},
 				adaptertest.FakeLine{Session: "s2", Type: "prompt", At: 2600, UID: "u1", Text: "one"},
-				adaptertest.FakeLine{Session: "s1", Type: "reply", At: 3000, Tokens: 42},
+				adaptertest.FakeLine{Session: "s1", Type: "reply", At: 3000, Text: "done", Tokens: 42},
 				adaptertest.FakeLine{Session: "s2", Type: "midturn", At: 3100, UID: "u2", Text: "two"},
 				adaptertest.FakeLine{Session: "s2", Type: "skill", Name: "closeout"},
 				adaptertest.FakeLine{Session: "s3", Type: "odd"},
@@ -78,4 +78,78 @@ func TestFake(t *testing.T) {
 		Malformed: []string{"!"},
 		Contents:  []string{"on start: \"mine\"\n", "x"},
 	}.Run(t)
+}
+
+// TestFakeActs shows both sources of the fake's answers: its records, and what a test set.
+func TestFakeActs(t *testing.T) {
+	f := adaptertest.NewFake(t.TempDir())
+	if err := f.Write(
+		adaptertest.FakeLine{Session: "s1", Type: "open", At: 1000, CWD: "/p"},
+		adaptertest.FakeLine{Session: "s1", Type: "prompt", At: 2000, UID: "u1", Text: "one"},
+		adaptertest.FakeLine{Session: "s1", Type: "reply", At: 3000, Text: "first"},
+		adaptertest.FakeLine{Session: "s1", Type: "reply", At: 4000, Text: "last"},
+	); err != nil {
+		t.Fatal(err)
+	}
+	ctx, s := t.Context(), core.Session{Native: "s1", Transcript: f.Store()}
+	if err := f.Holds(ctx, s); err != nil {
+		t.Error(err)
+	}
+	if text, err := f.LastMessage(ctx, s); text != "last" || err != nil {
+		t.Errorf("LastMessage = %q, %v", text, err)
+	}
+	if got, err := f.Typed(ctx, s, "one ", 2000); !got || err != nil {
+		t.Errorf("Typed = %v, %v", got, err)
+	}
+	if got, err := f.Delivered(ctx, s, "one", 2001); got || err != nil {
+		t.Errorf("Delivered later = %v, %v", got, err)
+	}
+	if got, err := f.Begun(ctx, "/p", 1000); len(got) != 1 || err != nil {
+		t.Errorf("Begun = %v, %v", got, err)
+	}
+	for tail, want := range map[string]core.Screen{"x\n? Which one?\n\n": {Dialog: "Which one?"}, "x\n> typed": {Input: true}, ">": {Input: true}, "x": {}} {
+		if got := f.Screen("", tail); got != want {
+			t.Errorf("Screen(%q) = %+v, want %+v", tail, got, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(f.Agent().Root, "dialogs.txt"), []byte("whether it may\nhow\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Dialogs("/p"); len(got) != 2 || got[0] != "whether it may" {
+		t.Errorf("Dialogs = %q", got)
+	}
+	if err := os.MkdirAll(filepath.Join(f.Agent().Root, "skills", "closeout"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if prompt, ok := f.Skill("closeout", "/p"); prompt != "/closeout" || !ok {
+		t.Errorf("Skill = %q, %v", prompt, ok)
+	}
+	if _, ok := f.Stop(s, core.Sighting{}); ok {
+		t.Error("it stops what nobody told it to stop")
+	}
+	stop := core.Launch{Argv: []string{"fake-agent", "stop", "s1"}, Dir: "/"}
+	f.Can = adaptertest.FakeActs{
+		Holds:       func(core.Session) error { return &core.Refusal{What: "Not resumed."} },
+		LastMessage: func(core.Session) (string, error) { return "told", nil },
+		Dialogs:     func(string) []string { return nil },
+		Deliver:     func(core.Session, core.Sighting, string) (core.Launch, bool) { return stop, true },
+		Typed:       func(core.Session, string, core.Instant) (bool, error) { return true, nil },
+		Stop:        func(core.Session, core.Sighting) (core.Launch, bool) { return stop, true },
+		Attach:      func(core.Session, core.Sighting) (core.Launch, bool) { return stop, true },
+		Begun:       func(string, core.Instant) ([]core.Begun, error) { return nil, nil },
+		Screen:      func(string, string) core.Screen { return core.Screen{Input: true} },
+		Skill:       func(string, string) (string, bool) { return "run it", true },
+		WithPrompt:  func(l core.Launch, prompt string) core.Launch { return core.Launch{Argv: []string{prompt}} },
+	}
+	_, delivers := f.Deliver(s, core.Sighting{}, "x")
+	_, stops := f.Stop(s, core.Sighting{})
+	_, attaches := f.Attach(s, core.Sighting{})
+	delivered, err := f.Delivered(ctx, s, "never", 0) // falls back on Typed
+	last, _ := f.LastMessage(ctx, s)
+	begun, _ := f.Begun(ctx, "/p", 0)
+	prompt, _ := f.Skill("x", "")
+	if !delivers || !stops || !attaches || !delivered || err != nil || f.Holds(ctx, s) == nil || last != "told" || begun != nil ||
+		prompt != "run it" || !f.Screen("", "").Input || f.Dialogs("/p") != nil || len(f.WithPrompt(core.Launch{}, "x").Argv) != 1 {
+		t.Error("an answer that was set is not given")
+	}
 }

@@ -23,7 +23,7 @@ type FakeLine struct {
 	Type    string       `json:"type"`
 	At      core.Instant `json:"at"`
 	UID     string       `json:"uid,omitempty"`    // of a prompt; the same in a copy
-	Text    string       `json:"text,omitempty"`   // prompt
+	Text    string       `json:"text,omitempty"`   // prompt, slash, midturn, reply
 	Name    string       `json:"name,omitempty"`   // name, skill
 	CWD     string       `json:"cwd,omitempty"`    // open
 	Model   string       `json:"model,omitempty"`  // open, reply

@@ -18,7 +18,8 @@ type Suite struct {
 	// or EVENT-more.json: the object itself, or one that holds it as "stdin".
 	Hooks string
 
-	// Fill lays out a root that holds transcripts. Whole says that a source cannot be cut into
+	// Fill lays out a root that holds transcripts, at least one of them as the agent would find it when
+	// it takes the session up again. Whole says that a source cannot be cut into
 	// pieces, as a database cannot.
 	Fill  func(t *testing.T, root string)
 	Whole bool
@@ -55,6 +56,12 @@ func (s Suite) Run(t *testing.T) {
 	t.Run("evidence", s.evidence)
 	t.Run("launch", s.launch)
 	t.Run("hooks", s.hooks)
+	t.Run("keeper and teller", s.kept)
+	t.Run("confirmer", s.confirms)
+	t.Run("doorkeeper", s.doors)
+	t.Run("screener", s.screens)
+	t.Run("skiller", s.skills)
+	t.Run("adopter", s.adopts)
 }
 
 // adapter returns one for a fresh root.

@@ -34,6 +34,7 @@ func (s Suite) evidenceCase(t *testing.T, c EvidenceCase) {
 		ids := []string{}
 		for _, x := range seen {
 			s.sighting(t, table, x)
+			s.commands(t, a, x)
 			ids = append(ids, x.Native)
 		}
 		slices.Sort(ids)
@@ -93,8 +94,8 @@ func (s Suite) sighting(t *testing.T, table core.Table, x core.Sighting) {
 	if x.Agent != s.Info.Agent || x.Native == "" || !core.Alive(table, x.Proc) || x.Grade == "" {
 		t.Errorf("sighting without agent, session, living process or grade: %+v", x)
 	}
-	if (len(x.Signal) == 0) != (x.Caution != "") {
-		t.Errorf("sighting of %s: %d processes to signal and caution %q", x.Native, len(x.Signal), x.Caution)
+	if (len(x.Signal) == 0) != (x.Caution != "" || x.NoEnd != "") {
+		t.Errorf("sighting of %s: %d processes to signal, caution %q, %q", x.Native, len(x.Signal), x.Caution, x.NoEnd)
 	}
 	if x.Shared && len(x.Signal) > 0 {
 		t.Errorf("sighting of %s would signal a shared process", x.Native)

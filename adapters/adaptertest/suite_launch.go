@@ -20,6 +20,9 @@ func (s Suite) launch(t *testing.T) {
 	if l.Dir != "/home/dev/proj" || !slices.Contains(l.Argv, "do it") || !slices.Contains(l.Argv, "m-1") || l.NullIn {
 		t.Errorf("Launch = %+v: folder, prompt or model is missing, or it has no terminal", l)
 	}
+	if n := count(l.Argv, "do it"); n != 1 {
+		t.Errorf("Launch = %q: the prompt is no argument of its own", l.Argv)
+	}
 	if len(l.Unset) == 0 {
 		t.Error("Launch takes no variable out of the environment: a session inside a session")
 	}
@@ -44,6 +47,16 @@ func (s Suite) launch(t *testing.T) {
 	s.resume(t, a)
 }
 
+// count tells how often an argument stands in a command.
+func count(argv []string, arg string) (n int) {
+	for _, a := range argv {
+		if a == arg {
+			n++
+		}
+	}
+	return n
+}
+
 func (s Suite) resume(t *testing.T, a core.Adapter) {
 	t.Helper()
 	if s.Session.Native == "" {
@@ -59,6 +72,20 @@ func (s Suite) resume(t *testing.T, a core.Adapter) {
 	again, err := a.Resume(s.Session, "m-2")
 	if err != nil || !cmp.Equal(l, again) {
 		t.Errorf("Resume twice differs: %v %s", err, cmp.Diff(l, again))
+	}
+	if p, ok := a.(core.Prompter); ok {
+		for _, prompt := range []string{"go on", "--help me", "two\nlines", "/closeout"} {
+			with := p.WithPrompt(l, prompt)
+			if n := len(with.Argv); n <= len(l.Argv) || with.Argv[n-1] != prompt || count(with.Argv, prompt) != 1 || with.Dir != l.Dir {
+				t.Errorf("WithPrompt(%q) = %+v: the prompt is not the last argument", prompt, with)
+			}
+			if i, j := slices.Index(with.Argv, "--"), slices.Index(with.Argv, prompt); prompt[0] == '-' && (i < 0 || j < i) {
+				t.Errorf("WithPrompt = %q: the prompt reads as an option", with.Argv)
+			}
+			if !cmp.Equal(l, again) {
+				t.Fatalf("WithPrompt changed the launch it was given: %s", cmp.Diff(again, l))
+			}
+		}
 	}
 	var refusal *core.Refusal
 	nobody := s.Session

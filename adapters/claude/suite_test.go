@@ -9,6 +9,9 @@ import (
 	"tower/core"
 )
 
+// skillSession is the id inside one of the recordings.
+const skillSession = "aaaaaaaa-0001-4000-8000-000000000001"
+
 // TestSuite holds the adapter to the contract all adapters share.
 func TestSuite(t *testing.T) {
 	mixed := t.TempDir()
@@ -22,6 +25,12 @@ func TestSuite(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(root, "projects", "-home-dev-proj"), os.DirFS("testdata/transcripts")); err != nil {
 				t.Fatal(err)
 			}
+			// The recordings bear names that tell what is in them; one bears its own again.
+			b, err := os.ReadFile("testdata/transcripts/skill.jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			lay(t, filepath.Join(root, "projects", "-home-dev-proj2", skillSession+suffix), string(b))
 		},
 		Evidence: []adaptertest.EvidenceCase{{
 			Name:  "a window, a one-shot and a background session",

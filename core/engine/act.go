@@ -12,7 +12,7 @@ import (
 )
 
 // longestAction bounds every action; each step of one has a bound of its own far below it.
-const longestAction = 90 * time.Second
+const longestAction = 70 * time.Second
 
 // lastAction is how long the end of the tower waits for actions under way.
 const lastAction = 4 * time.Second
@@ -100,7 +100,7 @@ type subject struct {
 	core.Session
 	live *core.Live
 	runs []core.Run // open
-	tied core.LaunchRecord
+	tied core.LaunchRecord // the launch that led to it last, if any
 }
 
 // subject returns what is known of a session.
@@ -116,11 +116,7 @@ func (e *Engine) subject(ctx context.Context, id core.SessionID) (subject, error
 			copied := *l
 			su.live = &copied
 		}
-		for _, r := range su.runs {
-			if l, ok := e.picture.Launch(r.LaunchToken); ok {
-				su.tied = l
-			}
-		}
+		su.tied, _ = e.picture.LaunchOf(id)
 		return nil
 	})
 	return su, err

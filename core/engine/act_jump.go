@@ -33,6 +33,12 @@ func (e *Engine) jump(ctx context.Context, c core.Command) (core.Result, error) 
 
 // raise finds the window of a proven process by the surest way there is and focuses it.
 func (e *Engine) raise(ctx context.Context, su *subject, p proven) error {
+	if p.Shared {
+		// The process has no window of the session's; the one that was launched for it has.
+		if row, err := identify(noWindow, p.table, su.tied.Proc, &p.info, true); err == nil {
+			p.Proc, p.row = su.tied.Proc, row
+		}
+	}
 	if p.row.TTY == 0 {
 		hint := "End it here, or look at its transcript."
 		if _, ok := e.ownAttach(su, p.Sighting); ok {

@@ -563,3 +563,59 @@ func TestLongPrompt(t *testing.T) {
 		}
 	})
 }
+
+// TestAdoption: a thread that a server drives is tied to the launch that began it, by four proofs; with
+// one of them missing it is not.
+func TestAdoption(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		world func(w *actWorld, b *core.Begun)
+		taken bool
+	}{
+		{"all four hold", func(*actWorld, *core.Begun) {}, true},
+		{"begun long before", func(_ *actWorld, b *core.Begun) { b.At -= 60_000 }, false},
+		{"begun long after", func(_ *actWorld, b *core.Begun) { b.At += 200_000 }, false},
+		{"the launch's process is gone", func(w *actWorld, _ *core.Begun) {
+			for _, p := range w.launched {
+				w.table.Drop(p.PID)
+			}
+		}, false},
+		{"two threads fit", func(w *actWorld, b *core.Begun) {
+			w.agent.begun = append(w.agent.begun, core.Begun{Native: "t2", CWD: b.CWD, At: b.At})
+			w.serves("t1", "t2")
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			acting(t, func(t *testing.T, w *actWorld) {
+				r, err := w.do(core.Command{Kind: core.CommandLaunch, Agent: adaptertest.FakeName, CWD: w.dir, Name: "The job"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.agent.begun = []core.Begun{{Native: "t1", CWD: w.dir, At: core.InstantOf(time.Now())}}
+				w.serves("t1")
+				c.world(w, &w.agent.begun[0])
+				w.pass(6 * time.Second)
+				row := w.row("t1")
+				if taken := row.Name == "The job"; taken != c.taken {
+					t.Errorf("taken %v, want %v", taken, c.taken)
+				}
+				list, err := w.e.db.Launches(context.Background(), 1)
+				if err != nil || (list[0].Matched == row.ID) != c.taken || list[0].Token != r.Launch.Token {
+					t.Errorf("%+v, %v", list, err)
+				}
+			})
+		})
+	}
+}
+
+// serves has a shared process of the agent drive threads.
+func (w *actWorld) serves(threads ...string) {
+	p := w.proc(300)
+	r := adaptertest.FakeRecord{PID: 300, Start: p.Start, Shared: true}
+	for _, id := range threads {
+		r.Threads = append(r.Threads, adaptertest.FakeThread{Session: id, State: "idle", CWD: w.dir})
+	}
+	if err := w.fake.Register("server", r); err != nil {
+		w.t.Fatal(err)
+	}
+}

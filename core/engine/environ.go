@@ -49,10 +49,11 @@ func (e *Engine) login(ctx context.Context) []string {
 // is no such launch.
 func (e *Engine) LoginEnvironment(ctx context.Context, token string, pid int) ([]string, error) {
 	err := e.post(ctx, func(context.Context) error {
-		if u := e.launches[token]; u == nil || u.Proc.Known() || u.state == core.LaunchFailed {
+		u := e.launches[token]
+		if u == nil || u.Proc.Known() {
 			return fmt.Errorf("launch %q: %w", token, fs.ErrNotExist)
 		}
-		return nil
+		return nil // a window that comes late is welcome
 	})
 	if err != nil {
 		return nil, err

@@ -16,9 +16,10 @@ type look struct {
 	at        core.Instant
 	table     core.Table
 	sightings []core.Sighting
-	answered  map[core.Agent]bool // whose evidence could be read
-	runs      []core.Run          // open before the table was read
-	living    []core.SessionID    // live or starting before the table was read
+	answered  map[core.Agent]bool       // whose evidence could be read
+	runs      []core.Run                // open before the table was read
+	living    []core.SessionID          // live or starting before the table was read
+	adopted   map[core.SessionID]string // tokens of launches, by the threads they began
 }
 
 // pollEvery is how often the process table is read when nothing wakes the poll before.
@@ -45,6 +46,8 @@ func (e *Engine) poll(ctx context.Context) error {
 	unseen := e.evidence(ctx, &l)
 	undrained := e.drain(ctx)
 	unasked := e.stoppedBy(ctx)
+	adopted, unadopted := e.adopt(ctx, &l)
+	l.adopted = adopted
 	err = e.post(ctx, func(ctx context.Context) error {
 		unjudged := e.judge(&l)
 		e.watchLaunches(l.table)
@@ -55,7 +58,7 @@ func (e *Engine) poll(ctx context.Context) error {
 		return errors.Join(unjudged, e.commit(ctx))
 	})
 	e.refreshGrown(l.living)
-	return errors.Join(unseen, undrained, unasked, err)
+	return errors.Join(unseen, undrained, unasked, unadopted, err)
 }
 
 // evidence asks all adapters at the same time.
@@ -97,6 +100,9 @@ func (e *Engine) judge(l *look) error {
 		ev := core.Event{
 			Kind: core.EventSeen, At: l.at, Agent: x.Agent, Native: x.Native,
 			Proc: x.Proc, Alive: true, Shared: x.Shared, Sighting: x, LaunchToken: e.tokenOf(l.table, x.Proc, x.Agent),
+		}
+		if ev.LaunchToken == "" {
+			ev.LaunchToken = l.adopted[ev.Session()]
 		}
 		sighted[ev.Session()] = true
 		take(ev)

@@ -189,6 +189,16 @@ func (p *Picture) Launch(token string) (core.LaunchRecord, bool) {
 	return l, ok
 }
 
+// LaunchOf returns the launch that led to a session last, as long as its process is not known to be gone.
+func (p *Picture) LaunchOf(id core.SessionID) (last core.LaunchRecord, ok bool) {
+	for _, l := range p.tokens {
+		if l.Matched == id && l.MatchedAt >= last.MatchedAt {
+			last, ok = l, true
+		}
+	}
+	return last, ok
+}
+
 // Launching tells whether a launch may still bind a session.
 func (p *Picture) Launching() bool {
 	for _, l := range p.tokens {

@@ -184,8 +184,84 @@ func TestEvidenceShared(t *testing.T) {
 				t.Fatalf("Evidence = %+v", all)
 			}
 			s := all[0]
+			if kind := map[bool]string{true: "daemon", false: "server"}[name == "daemon"]; s.NoEnd != s.Caution || s.NoEnd != "Codex serves this thread from a shared "+kind+" (pid 20). Ending it would end more than this thread." {
+				t.Errorf("NoEnd = %q, Caution = %q", s.NoEnd, s.Caution)
+			}
 			if !s.Shared || s.Grade != core.GradeShared || s.Caution == "" || s.Signal != nil || s.MustGo != nil || s.TTY != 0 || s.Proc != proc(20) || s.Pill != core.PillWorking {
 				t.Errorf("sighting = %+v, want a shared one that cannot be signalled", s)
+			}
+		})
+	}
+}
+
+// TestEvidenceNoEnd counts the threads that would end with one: of the same process, sub-agents left out.
+func TestEvidenceNoEnd(t *testing.T) {
+	const t4, t5 = "01a22d7b-0000-7000-8000-000000000001", "01a22d7c-0000-7000-8000-000000000001"
+	h := newHome(t)
+	h.tab.add(20, 1, server, server, "app-server", "--listen", "unix://", "--managed-daemon")
+	h.tab.add(21, 1, native, native, "app-server")
+	h.tab.add(11, 1, native, native, "--no-daemon")
+	h.lock(t1, 20, early)
+	h.lock(t2, 20, early)
+	h.lock(t3, 21, early)
+	h.lock(t4, 11, early)
+	h.lock(t5, 20, early)
+	h.rollout(t5, meta("2026-11-30T17:21:00.000Z", t5, `,"source":{"subagent":{}}`))
+	want := map[string]string{
+		t1: "Codex serves this thread from a shared daemon (pid 20). Ending it would end 1 other thread.",
+		t2: "Codex serves this thread from a shared daemon (pid 20). Ending it would end 1 other thread.",
+		t3: "Codex serves this thread from a shared server (pid 21). Ending it would end more than this thread.",
+		t4: "",
+	}
+	told := func() map[string]string {
+		got := map[string]string{}
+		for _, s := range h.evidence() {
+			got[s.Native] = s.NoEnd
+		}
+		return got
+	}
+	if d := cmp.Diff(want, told()); d != "" {
+		t.Errorf("NoEnd (-want +got):\n%s", d)
+	}
+	h.rollout(t5, begun(t5, task("20:03", "task_started")))
+	if got := told()[t1]; got != "Codex serves this thread from a shared daemon (pid 20). Ending it would end 2 other threads." {
+		t.Errorf("NoEnd among three = %q", got)
+	}
+}
+
+// TestEvidenceWrapper takes the parent for the package's wrapper only where it can be nothing else.
+func TestEvidenceWrapper(t *testing.T) {
+	for name, c := range map[string]struct {
+		exe   string
+		args  []string
+		group int
+		want  []core.Process
+	}{
+		"the wrapper":           {"/usr/bin/node", []string{"node", script, "--no-daemon"}, 9, []core.Process{proc(11), proc(10)}},
+		"in another group":      {"/usr/bin/node", []string{"node", script, "--no-daemon"}, 8, []core.Process{proc(11)}},
+		"a shell":               {"/bin/bash", []string{"bash"}, 9, []core.Process{proc(11)}},
+		"a script of another":   {"/usr/bin/node", []string{"node", "/srv/app.js"}, 9, []core.Process{proc(11)}},
+		"the daemon started it": {server, []string{server, "app-server"}, 9, []core.Process{proc(11)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.tab.add(10, 9, c.exe, c.args...)
+			h.tab.add(11, 10, native, native, "--no-daemon")
+			for pid, group := range map[int]int{10: c.group, 11: 9} {
+				p := h.tab.procs[pid]
+				p.Group = group
+				h.tab.procs[pid] = p
+			}
+			h.lock(t1, 11, early)
+			all := h.evidence()
+			if len(all) != 1 {
+				t.Fatalf("Evidence = %+v", all)
+			}
+			if d := cmp.Diff(c.want, all[0].MustGo); d != "" {
+				t.Errorf("MustGo (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff([]core.Process{proc(11)}, all[0].Signal); d != "" {
+				t.Errorf("Signal (-want +got):\n%s", d)
 			}
 		})
 	}

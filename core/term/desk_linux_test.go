@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -229,20 +230,7 @@ func TestNoManager(t *testing.T) {
 func TestDisplayThatHangs(t *testing.T) {
 	r := newRig(t, true)
 	w := r.find(r.open("xterm", "show"))
-	pids, err := exec.Command("pgrep", "-f", "Xvfb -displayfd 3").Output()
-	if err != nil {
-		t.Skip("pgrep is not installed")
-	}
-	server := 0
-	for _, s := range strings.Fields(string(pids)) {
-		env, _ := os.ReadFile("/proc/" + s + "/environ")
-		if strings.Contains(string(env), r.tag) {
-			server, _ = strconv.Atoi(s)
-		}
-	}
-	if server == 0 {
-		t.Fatal("the X server is not there")
-	}
+	server := r.x.Process.Pid
 	syscall.Kill(server, syscall.SIGSTOP)
 	defer syscall.Kill(server, syscall.SIGCONT)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -261,7 +249,7 @@ func TestOtherDesktop(t *testing.T) {
 	r := newRig(t, true)
 	x := r.open("xterm", "show")
 	w := r.find(x)
-	r.open("xterm", "show")
+	r.find(r.open("xterm", "show"))
 	do := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("xdotool", args...)
@@ -312,7 +300,7 @@ func TestKitty(t *testing.T) {
 	file, socket := r.file(), "unix:"+r.home+"/kitty.sock"
 	first := r.run(Command{Terminal: "kitty", Env: r.env, Argv: []string{"kitty", "-o", "allow_remote_control=yes", "-o", "confirm_os_window_close=0",
 		"--listen-on", socket, self(t), "sink", file}}, file)
-	launch := func(where string) child {
+	launch := func(where string, by ...string) child {
 		t.Helper()
 		file := r.file()
 		k, err := dialKitty(t.Context(), socket)
@@ -320,7 +308,7 @@ func TestKitty(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer k.Close()
-		if _, err := k.ask(kittyCommand{Cmd: "launch", Version: kittyAny, Payload: map[string]any{"type": where, "args": []string{self(t), "show", file}}}); err != nil {
+		if _, err := k.ask(kittyCommand{Cmd: "launch", Version: kittyAny, Payload: map[string]any{"type": where, "args": append(by, self(t), "show", file)}}); err != nil {
 			t.Fatal(err)
 		}
 		return r.wait(file, nil)
@@ -400,13 +388,12 @@ func TestKitty(t *testing.T) {
 		}
 	})
 
-	// An outer kitty's address in a program of another terminal proves nothing.
-	file = r.file()
-	c, err := Build("xterm", Spec{Argv: []string{"/usr/bin/env", "KITTY_LISTEN_ON=" + socket, "KITTY_WINDOW_ID=" + w1.ID, self(t), "show", file}, Env: r.env}, "linux")
-	if err != nil {
-		t.Fatal(err)
+	// A terminal started from a kitty's window hands on the address of that kitty, which does not show it.
+	inner := launch("os-window", "xterm", "-e")
+	if got := inner.env("KITTY_LISTEN_ON"); got != socket {
+		t.Fatalf("KITTY_LISTEN_ON = %q in a terminal started from kitty", got)
 	}
-	if w := r.jump(r.run(c, file)); w.Kind != KindX11 || w.Terminal != "xterm" {
+	if w := r.jump(inner); w.Kind != KindX11 || w.Terminal != "xterm" {
 		t.Errorf("found %+v", w)
 	}
 
@@ -435,8 +422,9 @@ func TestKitty(t *testing.T) {
 		t.Errorf("Find in a kitty that hangs = %+v, %v after %v", w, err, took)
 	}
 
-	syscall.Kill(first.PID, syscall.SIGTERM)
-	syscall.Kill(second.PID, syscall.SIGTERM)
+	for _, c := range []child{first, second, inner} {
+		syscall.Kill(c.PID, syscall.SIGTERM)
+	}
 	r.until(5*time.Second, "the end of kitty", func() bool { there, err := r.desk.Exists(t.Context(), w1); return err == nil && !there })
 	if why := refusal(t, r.desk.Focus(t.Context(), w1)); why.What != noWindow {
 		t.Errorf("Focus after kitty's end = %v", why)
@@ -455,5 +443,31 @@ func TestKittyByBuild(t *testing.T) {
 	r.jump(x)
 	if w := r.jump(k); w.Kind != KindX11 || w.Terminal != "kitty" || w.CanType() {
 		t.Errorf("found %+v", w)
+	}
+}
+
+// TestAuthority opens a display that wants a key, by the key of the process's own environment.
+func TestAuthority(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(t.TempDir(), "auth")
+	if err := os.WriteFile(key, append(entry(familyLocal, "other", "", cookieName, strings.Repeat("x", 16)), entry(familyLocal, host, "", cookieName, strings.Repeat("k", 16))...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, true, "-auth", key)
+	x := r.open("xterm", "show")
+	r.desk = NewDesk(func() []string { return nil }, nil) // what opens it stands in the environment of x alone
+	w := r.find(x)
+	if w.XAuthority != key {
+		t.Errorf("found %+v, want the key %s", w, key)
+	}
+	if err := r.desk.Focus(t.Context(), w); err != nil {
+		t.Error(err)
+	}
+	w.XAuthority = filepath.Join(t.TempDir(), "none")
+	if err := r.desk.Focus(t.Context(), w); err == nil {
+		t.Error("a display that wants a key was opened without one")
 	}
 }

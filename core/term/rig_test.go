@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,11 +32,12 @@ type rig struct {
 	env  []string
 	desk *Desk
 	n    int
+	x    *exec.Cmd
 	wm   *exec.Cmd
 }
 
 // newRig starts a desktop and ends all that was started in it with the test.
-func newRig(t testing.TB, manager bool) *rig {
+func newRig(t testing.TB, manager bool, options ...string) *rig {
 	t.Helper()
 	needs(t, "Xvfb", "openbox", "xdotool", "xterm")
 	r := &rig{t: t, home: t.TempDir()}
@@ -51,8 +53,9 @@ func newRig(t testing.TB, manager bool) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset")
+	server := exec.Command("Xvfb", append([]string{"-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"}, options...)...)
 	server.ExtraFiles = []*os.File{out}
+	r.x = server
 	r.start(server)
 	out.Close()
 	ready.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -62,6 +65,9 @@ func newRig(t testing.TB, manager bool) *rig {
 		t.Fatalf("Xvfb did not start: %v", err)
 	}
 	r.env = append(r.env, "DISPLAY=:"+strings.TrimSpace(number))
+	if i := slices.Index(options, "-auth"); i >= 0 {
+		r.env = append(r.env, "XAUTHORITY="+options[i+1])
+	}
 	r.desk = NewDesk(func() []string { return r.env }, nil)
 	if manager {
 		r.wm = exec.Command("openbox", "--sm-disable")
@@ -250,4 +256,3 @@ func (r *rig) jump(c child) Window {
 	}
 	return w
 }
-

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jezek/xgb/xproto"
 
@@ -37,7 +38,15 @@ const mostPlaces = 3
 func (d *Desk) places(s *sight, n int) []place {
 	var all []place
 	add := func(env func(string) string) {
-		if p, ok := placeOf(env); ok && len(all) < mostPlaces && !slices.ContainsFunc(all, func(q place) bool { return q.display == p.display }) {
+		p, ok := placeOf(env)
+		if !ok {
+			return
+		}
+		i := slices.IndexFunc(all, func(q place) bool { return q.display == p.display })
+		switch {
+		case i >= 0 && all[i].authority == "":
+			all[i].authority = p.authority
+		case i < 0 && len(all) < mostPlaces:
 			all = append(all, p)
 		}
 	}
@@ -238,20 +247,24 @@ func (d *Desk) focusNative(ctx context.Context, w Window) error {
 	if !slices.Contains(all, id) {
 		return gone(w, noWindow)
 	}
-	if err := x.activate(id); err != nil {
-		return err
-	}
 	var asked error
-	seen := poll(ctx, focusLimit, func() bool {
-		now, err := x.active()
-		asked = err
-		return err != nil || now == id
-	})
+	seen, until := false, time.Now().Add(focusLimit)
+	// It is asked again where what the window manager still had to do came between, as a change of the desktop.
+	for !seen && asked == nil && ctx.Err() == nil && time.Now().Before(until) {
+		if asked = x.activate(id); asked != nil {
+			break
+		}
+		seen = poll(ctx, focusLimit/5, func() bool {
+			now, err := x.active()
+			asked = err
+			return err != nil || now == id
+		})
+	}
 	switch {
+	case ctx.Err() != nil && (!seen || asked != nil):
+		return fmt.Errorf("focus window %s: %w", w.ID, ctx.Err())
 	case asked != nil:
 		return asked
-	case !seen && ctx.Err() != nil:
-		return fmt.Errorf("focus window %s: %w", w.ID, ctx.Err())
 	case !seen:
 		return &core.Refusal{What: notFocused, Why: fmt.Sprintf("The window manager did not bring window %s (%s) to the front within %v.", w.ID, w.name(), focusLimit),
 			Hint: "Bring it to the front by hand."}

@@ -23,6 +23,7 @@ func TestLibraries(t *testing.T) {
 		{"github.com/godbus/dbus/v5", "tray", "whether a session bus answers, before the icon needs it"},
 		{"github.com/gofrs/flock", "tray/cli", "one tower a home"},
 		{"github.com/google/renameio/v2", "installer", "a foreign file is whole or not written"},
+		{"github.com/jezek/xgb", "core/term", "which window is in front, and another one to the front"},
 		{"golang.org/x/crypto", "web", "argon2id for the password"},
 		{"github.com/google/go-cmp", "tray", "differences a person can read, in tests"},
 		{"github.com/rogpeppe/go-internal", "tray", "whole programs as scripts, in tests"},

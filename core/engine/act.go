@@ -99,7 +99,7 @@ func (e *Engine) shown(ctx context.Context) {
 type subject struct {
 	core.Session
 	live *core.Live
-	runs []core.Run // open
+	runs []core.Run        // open
 	tied core.LaunchRecord // the launch that led to it last, if any
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -89,6 +90,7 @@ func (e *Env) examine(ctx context.Context) []check {
 	}
 	add("place", "ok", "data lies in "+e.Home.Data, "")
 	e.examineHook(add)
+	e.examineWindows(add)
 	examineMachine(ctx, add)
 	var s *core.Snapshot
 	cl, err := e.client()
@@ -126,6 +128,34 @@ func (e *Env) examineHook(add func(id, state, text, fix string)) {
 			text += ", last run " + e.clock(core.InstantOf(log.ModTime()))
 		}
 		add("hook program", "ok", text, "")
+	}
+}
+
+// examineWindows tells where a launch would open, seen from here: a tower that the desktop started may
+// have another display.
+func (e *Env) examineWindows(add func(id, state, text, fix string)) {
+	_, noMux := exec.LookPath("tmux")
+	name, err := engine.NewDesktop(os.Environ(), slog.New(slog.DiscardHandler)).Choose(e.Config.Terminal)
+	var refused *core.Refusal
+	switch {
+	case err == nil && e.Config.LaunchHome == core.HomeTmux && noMux == nil:
+		add("windows", "ok", "launches live in Tower's tmux; "+name+" shows them", "")
+	case err == nil && e.Config.LaunchHome == core.HomeTmux:
+		add("windows", "bad", "launch.home is tmux, and tmux is not installed", "Install tmux, or set launch.home to window.")
+	case err == nil:
+		add("windows", "ok", "launches open "+name, "")
+	case noMux == nil && e.Config.Terminal == "":
+		why := err.Error()
+		if errors.As(err, &refused) {
+			why = refused.Why
+		}
+		add("windows", "note", "launches live in Tower's tmux: "+why, "tower attach shows them.")
+	default:
+		fix := ""
+		if errors.As(err, &refused) {
+			err, fix = errors.New(refused.Why), refused.Hint
+		}
+		add("windows", "bad", "nothing can be launched: "+err.Error(), fix)
 	}
 }
 

@@ -5,6 +5,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,6 +145,24 @@ func TestDeath(t *testing.T) {
 	}
 	if panes, err := s.Panes(t.Context()); len(panes) != 0 || err != nil {
 		t.Errorf("Panes after Kill = %v, %v", panes, err)
+	}
+}
+
+// TestEveryDeathIsLearned ends many programs one after the other. Where tmux uses libutempter, about
+// one in fifteen of such ends is lost to the server.
+func TestEveryDeathIsLearned(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for i := range 40 {
+		p := s.run1(Start{ID: fmt.Sprintf("x%d", i), Dir: s.dir, Argv: []string{"sleep", "1000"}})
+		signal(t, p.PID, unix.SIGKILL)
+		eventually(t, "it is known how it ended", func() bool { return s.pane(p.ID).DeadAt != 0 })
+		if q := s.pane(p.ID); q.Signal != int(unix.SIGKILL) {
+			t.Errorf("SIGKILL is told as %+v", q)
+		}
+		if running(p.PID) {
+			t.Error("the program is said to have ended and runs")
+		}
 	}
 }
 
@@ -384,6 +403,29 @@ func TestWithoutControlClient(t *testing.T) {
 	}
 	if err := s.Kill(t.Context(), p.ID); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestOtherPane asks a tmux that answers for another pane than the one asked for, as versions do that
+// fall back to the current one.
+func TestOtherPane(t *testing.T) {
+	s := newServer(t)
+	p := s.start("x", "sink", filepath.Join(s.dir, "out"))
+	wrapper := filepath.Join(s.dir, "tmux")
+	script := "#!/bin/sh\nn=$#\nfor a; do [ \"$a\" = %9999 ] && a=" + p.ID + "; set -- \"$@\" \"$a\"; done\nshift $n\nexec " + needTmux(t) + " \"$@\"\n"
+	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f := Foreign(wrapper, s.o.Socket)
+	if _, ok, err := f.Pane(t.Context(), p.ID); !ok || err != nil {
+		t.Fatalf("Pane = %v, %v", ok, err)
+	}
+	if q, ok, err := f.Pane(t.Context(), "%9999"); ok || err != nil {
+		t.Errorf("Pane of another's answer = %+v, %v, %v, want none", q, ok, err)
+	}
+	var r *core.Refusal
+	if err := f.Enter(t.Context(), "%9999"); !errors.As(err, &r) {
+		t.Errorf("Enter = %v, want a refusal", err)
 	}
 }
 

@@ -10,7 +10,7 @@
 //	process table + evidence -> poll ----> Event -> engine's owner: core/live reduces ->
 //	transcripts -> sweep -> Scan --------/    one transaction in the ledger -> Snapshot -> faces
 //
-//	click -> Command -> engine.Do -> refusal, or claim -> worker -> Event -> the same owner
+//	click -> Command -> engine.Do -> refusal, or claim and [Intent] -> worker -> Event -> the same owner
 //
 // An [Agent] is a name; an [Adapter] is the only code that knows what the name stands for. It turns
 // a recorded hook call ([Envelope]) into an [Event], the process [Table] into [Sighting]s and a
@@ -25,6 +25,8 @@
 //     five times is one session and five runs. Whether something lives is asked of a run.
 //   - status: what the ledger believes of a session (starting, live, ended, lost, killed).
 //   - pill: what a live session is doing this second (working, waiting, idle, shell, starting).
+//   - launch: a session the tower was asked to start, from the order to its first sign of life.
+//   - refusal: what was asked for and will not be done, one sentence, decided before anything is touched.
 //   - hidden: not counted and not listed, by the one rule in [Session.HiddenWhy] and its SQL twin.
 //
 // # Unknown

@@ -1,7 +1,9 @@
 // Package codex is the adapter for the Codex CLI: where it keeps its rollouts and the locks of running
 // threads, what its hooks say, how it is started, and what its shared daemon tells. It promises what
-// [core.Adapter] asks for, reads below the root it was given and nowhere else, and talks to nothing but
-// the daemon's own socket there, with questions only.
+// [core.Adapter] asks for and tells how to act on a thread: what to run, what to look for afterwards, what
+// stands in the way. It reads below the root it was given, besides only what a folder to work in holds for
+// Codex (.git, .codex, .agents) and the person's own skills, and talks to nothing but the daemon's own
+// socket, with questions only.
 //
 // It never writes into the agent's folder, never takes a lock to see whether it is free, never signals
 // a process and never asks the operating system about one: processes come in as a [core.Table], hook

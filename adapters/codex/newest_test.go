@@ -106,6 +106,10 @@ func TestNewestStops(t *testing.T) {
 	if got := len(numbers(t, path, 1000)); got < farthest>>20-1 || got > farthest>>20+4 {
 		t.Errorf("newest went through %d MB, want about %d", got, farthest>>20)
 	}
+	whole := strings.Repeat(line, 2*(farthest>>20))
+	if got := len(numbers(t, pack(t, path+".zst", whole), 1000)); got < farthest>>21-1 || got > farthest>>20+4 {
+		t.Errorf("newest went through %d MB of a packed file, want between %d and %d", got, farthest>>21, farthest>>20)
+	}
 }
 
 func TestNewestIsTheFileReversed(t *testing.T) {

@@ -75,6 +75,24 @@ func TestScreenByTitle(t *testing.T) {
 	}
 }
 
+// TestScreenHalfDrawn takes no part of a dialog for the input box.
+func TestScreenHalfDrawn(t *testing.T) {
+	a := New(info("/r"))
+	for tail, want := range map[string]core.Screen{
+		"> 1. Sign in with ChatGPT\n     Usage included\n":              {},
+		"  Trust this folder?\n":                                        {},
+		"› fix it\n\n\n• Done.\n":                                       {}, // what was typed, not the box
+		"› fix it\n\n\n• Done.\n\n› \n\n  GPT-5.5 default · /p\n":       {Input: true},
+		"› fix it\n\n\n• Done.\n\n›\n":                                  {Input: true},
+		"  New dialog\n\n› 1. One\n  2. Two\n\n  enter confirm · esc x": {Dialog: "New dialog"},
+		"› 1. One\n  2. Two\n\n  enter confirm":                         {Dialog: "Codex asks for something."},
+	} {
+		if got := a.Screen("demo", tail); got != want {
+			t.Errorf("Screen(%q) = %+v, want %+v", tail, got, want)
+		}
+	}
+}
+
 // FuzzScreen holds that any bytes are judged, that a screen is never both, and that an answer is a line.
 func FuzzScreen(f *testing.F) {
 	files, _ := filepath.Glob("testdata/screens/*.txt")

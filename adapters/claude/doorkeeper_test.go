@@ -127,6 +127,10 @@ func TestTrustOfRepositories(t *testing.T) {
 	lay(t, filepath.Join(bare, "worktrees", "b", "commondir"), "../..\n")
 	lay(t, filepath.Join(bare, "worktrees", "b", "gitdir"), filepath.Join(bareTree, ".git")+"\n")
 	lay(t, filepath.Join(bareTree, ".git"), "gitdir: "+filepath.Join(bare, "worktrees", "b")+"\n")
+	odd := filepath.Join(top, "odd") // its repository has it, but not as a worktree
+	lay(t, filepath.Join(repo, ".git", "modules", "odd", "commondir"), "../..\n")
+	lay(t, filepath.Join(repo, ".git", "modules", "odd", "gitdir"), filepath.Join(odd, ".git")+"\n")
+	lay(t, filepath.Join(odd, ".git"), "gitdir: ../repo/.git/modules/odd\n")
 	link := filepath.Join(top, "link")
 	if err := os.Symlink(sub, link); err != nil {
 		t.Skip("no links here: " + err.Error())
@@ -137,7 +141,7 @@ func TestTrustOfRepositories(t *testing.T) {
 		trusted, dir string
 		asks         bool
 	}{
-		{repo, sub, false}, {repo, filepath.Join(tree, "in"), false}, {repo, fake, true}, {repo, link, false}, {link, link, true},
+		{repo, sub, false}, {repo, filepath.Join(tree, "in"), false}, {repo, fake, true}, {repo, odd, true}, {repo, link, false}, {link, link, true},
 		{tree, repo, true}, {tree, filepath.Join(tree, "in"), false}, {bare, bareTree, false}, {repo, bareTree, true}, {repo, top, true},
 	} {
 		lay(t, filepath.Join(root, ".claude.json"), trusting(c.trusted))

@@ -89,6 +89,9 @@ var choice = regexp.MustCompile(`^\s*(❯\s+)?(\d+\.|\[.\])\s`)
 // footer is what tells which key does what in a dialog.
 var footer = regexp.MustCompile(`(^|· |\s{2})(Esc to (cancel|close|clear|reject|go back|exit)|Enter to (confirm|select|continue|submit|set)|Press Enter to continue)`)
 
+// hint tells of a key in the way that dialogs do, but other screens as well: it counts below options.
+var hint = regexp.MustCompile(`^(ctrl|shift|alt)\+\S+ to `)
+
 // inputBox returns what stands in the box and below it.
 func inputBox(lines []string) (box, below string, ok bool) {
 	at := rules(lines)
@@ -121,7 +124,8 @@ func dialogRegion(lines []string) ([]string, bool) {
 	if len(lines) == 0 {
 		return nil, false
 	}
-	open := footer.MatchString(paragraph(lines))
+	end := paragraph(lines)
+	open := footer.MatchString(end)
 	at := rules(lines)
 	if len(at) == 0 {
 		at = []int{-1}
@@ -133,7 +137,7 @@ func dialogRegion(lines []string) ([]string, bool) {
 			continue
 		}
 		// Options without a line of keys below them are the bottom themselves.
-		if slices.ContainsFunc(region, option.MatchString) && (open || choice.MatchString(region[len(region)-1]) || theme(region)) {
+		if slices.ContainsFunc(region, option.MatchString) && (open || hint.MatchString(end) || choice.MatchString(region[len(region)-1]) || theme(region)) {
 			return region, true
 		}
 		break

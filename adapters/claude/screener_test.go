@@ -19,14 +19,14 @@ func TestScreens(t *testing.T) {
 		"perm-narrow": "Bash command: touch narrow.txt. Do you want to proceed?",
 		"talk-perm":   "Bash command: touch x.txt. Do you want to proceed?",
 		"perm-write":  "Create file: made2.txt. Do you want to create made2.txt?",
-		"plan":        "Exit plan mode?", "question": "Which colour?", "question-chat": "Which colour?", "ask-narrow": "Which colour?",
+		"plan":        "Exit plan mode?", "plan-ready": "Claude has written up a plan and is ready to execute. Would you like to proceed?", "question": "Which colour?", "question-chat": "Which colour?", "ask-narrow": "Which colour?",
 		"resume-picker": "Resume session (1 of 10)", "slash-model": "Select model", "slash-theme": "Theme",
 		"slash-config": "Settings Status Config Usage Stats", "slash-status": "Settings Status Config Usage Stats",
 		"slash-permissions": "Permissions Recently denied Allow Ask Deny Workspace",
 	}
 	files, err := filepath.Glob("testdata/screens/*.txt")
-	if err != nil || len(files) != 39 {
-		t.Fatalf("%d recorded screens, %v, want 39", len(files), err)
+	if err != nil || len(files) != 40 {
+		t.Fatalf("%d recorded screens, %v, want 40", len(files), err)
 	}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
@@ -68,6 +68,7 @@ func TestScreenNeedsStructure(t *testing.T) {
 		"only a list":                      {rule + "\n 1. one\n 2. two", core.Screen{}},
 		"text typed into the box":          {rule + "\n❯ Do you want to proceed?\n  1. Yes\n" + rule + "\n  ? for shortcuts", core.Screen{Input: true}},
 		"a dialog below an echoed prompt":  {rule + "\n❯ go\n" + rule + "\n Bash command\n\n   ls\n\n " + dialog, core.Screen{Dialog: "Bash command: ls. Do you want to proceed?"}},
+		"one without options below it":     {rule + "\n❯ go\n" + rule + "\n  Settings  Status\n\n  Version: 2\n\n  Esc to cancel", core.Screen{Dialog: "Settings Status"}},
 		"a box that was left":              {rule + "\n❯ /exit\n" + rule + "\n/exit  Exit\nResume this session with:\nclaude --resume x\n$", core.Screen{}},
 		"a rule alone":                     {rule, core.Screen{}},
 		"two rules, nothing between":       {rule + "\n" + rule, core.Screen{}},

@@ -40,4 +40,12 @@ func TestSkill(t *testing.T) {
 			t.Errorf("Skill(%q, %s) = %q, %v, want %v", c.name, c.dir, prompt, got, c.want)
 		}
 	}
+	// With the root elsewhere, the usual one is nobody's.
+	a = New(testInfo(filepath.Join(home, "moved")))
+	a.home = home
+	for name, dir := range map[string]string{"mine": plain, "minecmd": home} {
+		if _, got := a.Skill(name, dir); got {
+			t.Errorf("Skill(%q, %s) is installed although the root is elsewhere", name, dir)
+		}
+	}
 }

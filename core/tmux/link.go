@@ -70,7 +70,7 @@ func (s *Server) kick() {
 // keep holds one control client as long as a server listens.
 func (s *Server) keep(done chan struct{}) {
 	defer close(done)
-	const shortest, longest = 50 * time.Millisecond, 5 * time.Second
+	const shortest, longest = 50 * time.Millisecond, 10 * time.Second
 	pause := shortest
 	for {
 		s.mu.Lock()

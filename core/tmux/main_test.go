@@ -199,6 +199,17 @@ func newServer(t testing.TB) *server {
 	return s
 }
 
+// wrapper returns a tmux that does something for each of its arguments, $a, before it is one.
+func (s *server) wrapper(does string) string {
+	s.t.Helper()
+	path := filepath.Join(s.dir, "tmux-"+strconv.Itoa(len(does)))
+	script := "#!/bin/sh\nn=$#\nfor a; do " + does + "; set -- \"$@\" \"$a\"; done\nshift $n\nexec " + needTmux(s.t) + " \"$@\"\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
 type testLog struct{ t testing.TB }
 
 func (l testLog) Write(b []byte) (int, error) {

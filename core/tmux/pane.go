@@ -120,6 +120,9 @@ func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list tmux panes: %w", err)
 	}
+	if len(lines) == 0 && !s.foreign {
+		return nil, errors.New("list tmux panes: not even the keeper was told of")
+	}
 	panes := make([]Pane, 0, len(lines))
 	for _, line := range lines {
 		p, ok := parsePane(line)
@@ -161,21 +164,32 @@ func (s *Server) Pane(ctx context.Context, id string) (Pane, bool, error) {
 		return Pane{}, false, fmt.Errorf("look at tmux pane %q: %w", id, errNoID)
 	}
 	lines, err := s.run(ctx, "display-message", "-p", "-t", id, paneFormat)
-	switch {
-	case errors.Is(err, ErrNoServer), refused(err): // newer versions refuse what 3.3 answers with nothing
+	if errors.Is(err, ErrNoServer) || absent(err) {
 		return Pane{}, false, nil
-	case err != nil:
+	}
+	if err != nil {
 		return Pane{}, false, fmt.Errorf("look at tmux pane %s: %w", id, err)
 	}
-	if len(lines) != 1 {
+	line := strings.Join(lines, "\n")
+	if strings.HasPrefix(line, "\t") { // 3.3 answers for a pane it does not have with empty fields
 		return Pane{}, false, nil
 	}
-	p, ok := parsePane(lines[0])
-	if !ok || p.ID != id {
+	p, ok := parsePane(line)
+	if !ok {
+		return Pane{}, false, fmt.Errorf("look at tmux pane %s: cannot read %.80q", id, line)
+	}
+	if p.ID != id {
 		return Pane{}, false, nil
 	}
 	s.mourn(ctx, &p)
 	return p, true, nil
+}
+
+// absent tells whether tmux refused a command because it does not have the pane. Any other refusal,
+// such as that of a server that is of another version than the program, says nothing about the pane.
+func absent(err error) bool {
+	var no *said
+	return errors.As(err, &no) && strings.Contains(no.text, "can't find pane")
 }
 
 // Capture returns the last lines a pane shows or has shown, wrapped ones joined, without the blank

@@ -290,13 +290,19 @@ func TestStartArguments(t *testing.T) {
 	}
 }
 
-// TestFolderMismatch shows that a pane which runs elsewhere is closed again.
+// TestFolderMismatch lets a folder go after it was looked at: tmux runs the program in another one, and
+// that is closed again.
 func TestFolderMismatch(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	_, err := s.Start(t.Context(), Start{ID: "stray", Dir: s.dir, Argv: []string{"/bin/sh", "-c", "cd /; exec sleep 1000"}})
-	if err == nil || !strings.Contains(err.Error(), "runs in /") {
-		t.Errorf("Start of a program that leaves its folder = %v", err)
+	gone := filepath.Join(s.dir, "gone")
+	if err := os.Mkdir(gone, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.o.Bin = s.wrapper(`[ "$a" = -C ] && exit 1; [ "$a" = ` + gone + ` ] && a=` + gone + `/away`)
+	_, err := s.Start(t.Context(), Start{ID: "stray", Dir: gone, Argv: []string{"sleep", "1000"}})
+	if err == nil || !strings.Contains(err.Error(), "runs in /") || !strings.HasSuffix(err.Error(), "and not in "+gone) {
+		t.Errorf("Start in a folder that has gone = %v", err)
 	}
 	if panes, err := s.Panes(t.Context()); err != nil || len(panes) != 0 {
 		t.Errorf("Panes = %+v, %v, want the stray one closed", panes, err)
@@ -381,13 +387,8 @@ func TestNoTmux(t *testing.T) {
 
 // TestWithoutControlClient uses a tmux that knows no control client as ours.
 func TestWithoutControlClient(t *testing.T) {
-	bin := needTmux(t)
 	s := newServer(t)
-	wrapper := filepath.Join(s.dir, "tmux")
-	if err := os.WriteFile(wrapper, []byte("#!/bin/sh\nfor a; do [ \"$a\" = -C ] && exit 1; done\nexec "+bin+" \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s.o.Bin = wrapper
+	s.o.Bin = s.wrapper(`[ "$a" = -C ] && exit 1`)
 	out := filepath.Join(s.dir, "out")
 	p := s.start("x", "sink", out, "bracketed")
 	s.shows(p.ID, "READY")
@@ -411,12 +412,7 @@ func TestWithoutControlClient(t *testing.T) {
 func TestOtherPane(t *testing.T) {
 	s := newServer(t)
 	p := s.start("x", "sink", filepath.Join(s.dir, "out"))
-	wrapper := filepath.Join(s.dir, "tmux")
-	script := "#!/bin/sh\nn=$#\nfor a; do [ \"$a\" = %9999 ] && a=" + p.ID + "; set -- \"$@\" \"$a\"; done\nshift $n\nexec " + needTmux(t) + " \"$@\"\n"
-	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	f := Foreign(wrapper, s.o.Socket)
+	f := Foreign(s.wrapper(`[ "$a" = %9999 ] && a=`+p.ID), s.o.Socket)
 	if _, ok, err := f.Pane(t.Context(), p.ID); !ok || err != nil {
 		t.Fatalf("Pane = %v, %v", ok, err)
 	}
@@ -426,6 +422,41 @@ func TestOtherPane(t *testing.T) {
 	var r *core.Refusal
 	if err := f.Enter(t.Context(), "%9999"); !errors.As(err, &r) {
 		t.Errorf("Enter = %v, want a refusal", err)
+	}
+}
+
+// TestFailedQuestion has a tmux that fails in ways that say nothing about a pane.
+func TestFailedQuestion(t *testing.T) {
+	s := newServer(t)
+	p := s.start("x", "sink", filepath.Join(s.dir, "out"))
+	for name, does := range map[string]string{
+		"another version": "echo 'protocol version mismatch (client 7, server 8)' >&2; exit 1",
+		"killed":          "kill -9 $$",
+		"says nothing":    "exit 0",
+		"says other":      "echo '[exited]'; exit 0",
+	} {
+		f := Foreign(s.wrapper(does), s.o.Socket)
+		if _, _, err := f.Pane(t.Context(), p.ID); err == nil || errors.Is(err, ErrNoServer) || errors.Is(err, ErrHung) {
+			t.Errorf("%s: Pane = %v, want an error that tells nothing of the pane", name, err)
+		}
+		if panes, err := f.Panes(t.Context()); name != "says nothing" && (err == nil || errors.Is(err, ErrNoServer)) {
+			t.Errorf("%s: Panes = %v, %v", name, panes, err)
+		}
+		if err := f.Kill(t.Context(), p.ID); err == nil && name != "says nothing" && name != "says other" {
+			t.Errorf("%s: Kill said that it was done", name)
+		}
+		if err := f.Enter(t.Context(), p.ID); err == nil {
+			t.Errorf("%s: Enter said that it was done", name)
+		}
+	}
+	own := New(Options{Bin: s.wrapper("[ $a = list-panes ] && exit 0"), Socket: s.o.Socket, Env: testEnv()})
+	own.end() // no control client
+	if panes, err := own.Panes(t.Context()); err == nil {
+		t.Errorf("Panes of a server that tells of none = %v, want an error", panes)
+	}
+	f := Foreign(s.wrapper("echo \"can't find pane: %1\" >&2; exit 1"), s.o.Socket)
+	if _, ok, err := f.Pane(t.Context(), p.ID); ok || err != nil {
+		t.Errorf("a pane that is refused as absent: Pane = %v, %v, want none", ok, err)
 	}
 }
 
@@ -495,9 +526,7 @@ func TestForeign(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := f.Panes(context.Background()); !errors.Is(err, ErrNoServer) {
-		t.Errorf("Panes after the last pane = %v", err)
-	}
+	eventually(t, "the server ends with its last pane", func() bool { return errors.Is(second(f.Panes(context.Background())), ErrNoServer) })
 }
 
 func second[T any](_ T, err error) error { return err }

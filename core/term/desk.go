@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"tower/core"
 )
@@ -27,7 +28,8 @@ type Window struct {
 	ID       string
 	Terminal string // the program's name, for a sentence
 	Title    string // as it was when the window was found
-	// XID is the decimal X id of the window of the desktop it is in, "" when that cannot be known.
+	// XID is the decimal X id of the window of the desktop it is in, "" when that cannot be known. What has
+	// the same XID and Display is in the same window, whatever its kind.
 	XID        string
 	Display    string // of the X window
 	XAuthority string // the file that opens the display, "" = none is needed or known
@@ -236,4 +238,25 @@ func (s *sight) who() string {
 // refuse says why there is no window.
 func (s *sight) refuse(why, hint string) *core.Refusal {
 	return &core.Refusal{What: noWindow, Why: s.who() + " " + why, Hint: hint}
+}
+
+// focusLimit is how long a desktop may take to bring a window to the front.
+const focusLimit = time.Second
+
+// poll asks until the answer is yes, and returns whether it became so in time.
+func poll(ctx context.Context, limit time.Duration, yes func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if yes() {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
 }

@@ -21,7 +21,7 @@ var hostile = []string{"-x", "--version", "a b", `"q" 'q'`, "$(id)", "`id`", "$H
 // its arguments, folder and environment exactly, and that each program's own window is found and focused.
 func TestTerminals(t *testing.T) {
 	parent := t
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	r.bus("org.gnome.Terminal", "ca.desrt.dconf")
 	r.env = append(r.env, "TOWER_TEST_VALUE=a b é", "WINDOWID=12345", "KITTY_LISTEN_ON=unix:/nowhere", "TMUX=stale")
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestTerminals(t *testing.T) {
 // TestSharedProcess has one process of a terminal show two windows, and sees that WINDOWID tells which.
 func TestSharedProcess(t *testing.T) {
 	needs(t, "xfce4-terminal")
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	r.bus()
 	var all []child
 	for range 2 {
@@ -105,7 +105,7 @@ func TestSharedProcess(t *testing.T) {
 // TestMarkRestores has a window found by its title, and sees that the title is what it was.
 func TestMarkRestores(t *testing.T) {
 	needs(t, "gnome-terminal")
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	r.bus("org.gnome.Terminal", "ca.desrt.dconf")
 	one, _ := r.open("gnome-terminal", "show"), r.open("gnome-terminal", "show")
 	r.until(10*time.Second, "the second window", func() bool { return r.find(one).Shared })
@@ -145,7 +145,7 @@ func TestMarkRestores(t *testing.T) {
 
 // TestStaleWindow puts another window's id into a program's environment.
 func TestStaleWindow(t *testing.T) {
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	other := r.find(r.open("xterm", "show"))
 	file := r.file()
 	c, err := Build("xterm", Spec{Argv: []string{"/usr/bin/env", "WINDOWID=" + other.ID, self(t), "show", file}, Env: r.env}, "linux")
@@ -163,7 +163,7 @@ func TestStaleWindow(t *testing.T) {
 
 // TestWithoutTerminal looks for the window of programs that have none.
 func TestWithoutTerminal(t *testing.T) {
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	cmd := exec.Command("sleep", "60")
 	r.start(cmd)
 	pid := cmd.Process.Pid
@@ -184,14 +184,31 @@ func TestWithoutTerminal(t *testing.T) {
 		t.Errorf("Find of a pid used again = %v", err)
 	}
 
+	// The background of the desktop belongs to the program that starts everything, and shows none of it.
+	needs(t, "xprop")
+	desktop := r.open("xterm", "show")
+	set := exec.Command("xprop", "-id", r.find(desktop).ID, "-f", "_NET_WM_WINDOW_TYPE", "32a", "-set", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP")
+	set.Env = r.env
+	if out, err := set.CombinedOutput(); err != nil {
+		t.Fatalf("xprop: %v: %s", err, out)
+	}
+	tab = table(t)
+	if w, err := r.desk.Find(t.Context(), tab, process(t, tab, desktop.PID)); err == nil || !strings.Contains(err.Error(), "its terminal is gone") {
+		t.Errorf("found %+v, %v", w, err)
+	}
+
+	needs(t, "script")
 	file := r.file()
 	script := exec.Command("script", "-qc", "exec "+self(t)+" show '"+file+"'", "/dev/null")
-	stdin, _ := script.StdinPipe()
+	stdin, err := script.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer stdin.Close()
 	r.start(script)
 	inner := r.wait(file, nil)
 	tab = table(t)
-	_, err := r.desk.Find(t.Context(), tab, process(t, tab, inner.PID))
+	_, err = r.desk.Find(t.Context(), tab, process(t, tab, inner.PID))
 	tty, _ := os.Readlink("/proc/" + strconv.Itoa(inner.PID) + "/fd/0")
 	if why := refusal(t, err); !strings.Contains(why.Why, tty) || !strings.HasPrefix(tty, "/dev/pts/") {
 		t.Errorf("refused with %v, which does not name %s", why, tty)
@@ -200,7 +217,7 @@ func TestWithoutTerminal(t *testing.T) {
 
 // TestNoManager asks a display without a window manager, one whose manager has ended, and none at all.
 func TestNoManager(t *testing.T) {
-	r := newRig(t, false)
+	r := newRig(t, false, "")
 	x := r.open("xterm", "show")
 	find := func(d *Desk) error {
 		tab := table(t)
@@ -228,7 +245,7 @@ func TestNoManager(t *testing.T) {
 
 // TestDisplayThatHangs asks a server that accepts and says nothing.
 func TestDisplayThatHangs(t *testing.T) {
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	w := r.find(r.open("xterm", "show"))
 	server := r.x.Process.Pid
 	syscall.Kill(server, syscall.SIGSTOP)
@@ -246,7 +263,7 @@ func TestDisplayThatHangs(t *testing.T) {
 
 // TestOtherDesktop focuses a window that is on a desktop not shown, and one that is put away.
 func TestOtherDesktop(t *testing.T) {
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	x := r.open("xterm", "show")
 	w := r.find(x)
 	r.find(r.open("xterm", "show"))
@@ -268,7 +285,7 @@ func TestOtherDesktop(t *testing.T) {
 
 // TestJumpTime holds finding and focusing an xterm's window to its budget.
 func TestJumpTime(t *testing.T) {
-	r := newRig(t, true)
+	r := newRig(t, true, "")
 	all := []child{r.open("xterm", "show"), r.open("xterm", "show")}
 	r.find(all[0])
 	r.find(all[1])
@@ -293,170 +310,20 @@ func TestJumpTime(t *testing.T) {
 	}
 }
 
-// TestKitty controls a kitty with two windows of the desktop and a second tab in one of them.
-func TestKitty(t *testing.T) {
-	needs(t, "kitty")
-	r := newRig(t, true)
-	file, socket := r.file(), "unix:"+r.home+"/kitty.sock"
-	first := r.run(Command{Terminal: "kitty", Env: r.env, Argv: []string{"kitty", "-o", "allow_remote_control=yes", "-o", "confirm_os_window_close=0",
-		"--listen-on", socket, self(t), "sink", file}}, file)
-	launch := func(where string, by ...string) child {
-		t.Helper()
-		file := r.file()
-		k, err := dialKitty(t.Context(), socket)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer k.Close()
-		if _, err := k.ask(kittyCommand{Cmd: "launch", Version: kittyAny, Payload: map[string]any{"type": where, "args": append(by, self(t), "show", file)}}); err != nil {
-			t.Fatal(err)
-		}
-		return r.wait(file, nil)
-	}
-	tab := launch("tab")
-	second := launch("os-window")
-	other := r.open("xterm", "show")
-
-	w1, wt, w2 := r.jump(first), r.jump(tab), r.jump(second)
-	for _, w := range []Window{w1, wt, w2} {
-		if w.Kind != KindKitty || w.How != "kitty remote control" || !w.CanType() || !w.Shared || w.PID != first.PPID {
-			t.Errorf("found %+v", w)
-		}
-	}
-	if w1.XID != wt.XID || w1.XID == w2.XID || w1.ID == wt.ID {
-		t.Errorf("found %+v, %+v and %+v", w1, wt, w2)
-	}
-	r.jump(other)
-	r.jump(first)
-	k, err := dialKitty(t.Context(), socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kw, ok, err := k.window(w1.ID); err != nil || !ok || !kw.front {
-		t.Errorf("the tab in front is not that of window %s: %+v, %v", w1.ID, kw, err)
-	}
-	k.Close()
-
-	t.Run("type", func(t *testing.T) {
-		long := strings.Repeat("0123456789 é 👩‍👩‍👧 \"'`$()#{}%1\\; \t\n", 5000) // 200 KB
-		for _, text := range []string{"say é\n" + strings.Join(hostile, " "), long} {
-			if err := r.desk.SendText(t.Context(), w1, text); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.desk.SendEnter(t.Context(), w1); err != nil {
-				t.Fatal(err)
-			}
-			want := pasteBegin + text + pasteEnd + "\r"
-			var got []byte
-			if !poll(t.Context(), 5*time.Second, func() bool {
-				got, _ = os.ReadFile(first.file + ".typed")
-				return len(got) >= len(want)
-			}) || string(got) != want {
-				t.Fatalf("%d bytes arrived, %d were sent; equal: %v", len(got), len(want), string(got) == want)
-			}
-			if err := os.Truncate(first.file+".typed", 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, text := range []string{"a\x1b[201~b", "a\x00b", "a\u009b201~b"} {
-			if why := refusal(t, r.desk.SendText(t.Context(), w1, text)); why.What != notSent {
-				t.Errorf("SendText(%q) = %v", text, why)
-			}
-		}
-		x := r.find(other)
-		if x.CanType() || refusal(t, r.desk.SendText(t.Context(), x, "a")).What != notSent || refusal(t, r.desk.SendEnter(t.Context(), x)).What != notSent {
-			t.Error("an xterm takes text")
-		}
-		if _, err := r.desk.Text(t.Context(), x); refusal(t, err).What != "Not read." {
-			t.Errorf("Text of an xterm: %v", err)
-		}
-	})
-
-	t.Run("read", func(t *testing.T) {
-		tty, err := os.OpenFile("/proc/"+strconv.Itoa(tab.PID)+"/fd/1", os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tty.WriteString("the screen of the tab é\r\n")
-		tty.Close()
-		var got string
-		if !poll(t.Context(), 5*time.Second, func() bool {
-			got, err = r.desk.Text(t.Context(), wt)
-			return err == nil && strings.Contains(got, "the screen of the tab é")
-		}) {
-			t.Errorf("Text() = %q, %v", got, err)
-		}
-	})
-
-	// A terminal started from a kitty's window hands on the address of that kitty, which does not show it.
-	inner := launch("os-window", "xterm", "-e")
-	if got := inner.env("KITTY_LISTEN_ON"); got != socket {
-		t.Fatalf("KITTY_LISTEN_ON = %q in a terminal started from kitty", got)
-	}
-	if w := r.jump(inner); w.Kind != KindX11 || w.Terminal != "xterm" {
-		t.Errorf("found %+v", w)
-	}
-
-	syscall.Kill(tab.PID, syscall.SIGTERM)
-	r.until(5*time.Second, "the end of the tab", func() bool { there, err := r.desk.Exists(t.Context(), wt); return err == nil && !there })
-	if there, err := r.desk.Exists(t.Context(), w1); err != nil || !there {
-		t.Errorf("Exists() of the other tab = %v, %v", there, err)
-	}
-	for _, f := range []func() error{
-		func() error { return r.desk.Focus(t.Context(), wt) },
-		func() error { return r.desk.SendText(t.Context(), wt, "a") },
-		func() error { _, err := r.desk.Text(t.Context(), wt); return err },
-	} {
-		if why := refusal(t, f()); !strings.Contains(why.Why, "closed") {
-			t.Errorf("of a closed tab: %v", why)
-		}
-	}
-
-	// Stopped, it answers nobody: its window is then found as any terminal's.
-	syscall.Kill(w1.PID, syscall.SIGSTOP)
-	begin := time.Now()
-	tb := table(t)
-	w, err := r.desk.Find(t.Context(), tb, process(t, tb, second.PID))
-	syscall.Kill(w1.PID, syscall.SIGCONT)
-	if took := time.Since(begin); err != nil || w.Kind != KindX11 || w.XID != w2.XID || took > 3*time.Second {
-		t.Errorf("Find in a kitty that hangs = %+v, %v after %v", w, err, took)
-	}
-
-	for _, c := range []child{first, second, inner} {
-		syscall.Kill(c.PID, syscall.SIGTERM)
-	}
-	r.until(5*time.Second, "the end of kitty", func() bool { there, err := r.desk.Exists(t.Context(), w1); return err == nil && !there })
-	if why := refusal(t, r.desk.Focus(t.Context(), w1)); why.What != noWindow {
-		t.Errorf("Focus after kitty's end = %v", why)
-	}
-}
-
-// TestKittyByBuild opens kitty as the tower does, without remote control.
-func TestKittyByBuild(t *testing.T) {
-	needs(t, "kitty")
-	r := newRig(t, true)
-	k := r.open("kitty", "show", hostile...)
-	if diff := cmp.Diff(hostile, k.Args); diff != "" || k.Dir != r.home {
-		t.Errorf("folder %s, arguments differ (-want +got):\n%s", k.Dir, diff)
-	}
-	x := r.open("xterm", "show")
-	r.jump(x)
-	if w := r.jump(k); w.Kind != KindX11 || w.Terminal != "kitty" || w.CanType() {
-		t.Errorf("found %+v", w)
-	}
-}
-
 // TestAuthority opens a display that wants a key, by the key of the process's own environment.
 func TestAuthority(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := filepath.Join(t.TempDir(), "auth")
-	if err := os.WriteFile(key, append(entry(familyLocal, "other", "", cookieName, strings.Repeat("x", 16)), entry(familyLocal, host, "", cookieName, strings.Repeat("k", 16))...), 0o600); err != nil {
-		t.Fatal(err)
+	own := entry(familyLocal, host, "", cookieName, strings.Repeat("k", 16))
+	server, key := filepath.Join(t.TempDir(), "server"), filepath.Join(t.TempDir(), "key")
+	for file, b := range map[string][]byte{server: own, key: append(entry(familyLocal, "other", "", cookieName, strings.Repeat("x", 16)), own...)} {
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r := newRig(t, true, "-auth", key)
+	r := newRig(t, true, key, "-auth", server)
 	x := r.open("xterm", "show")
 	r.desk = NewDesk(func() []string { return nil }, nil) // what opens it stands in the environment of x alone
 	w := r.find(x)

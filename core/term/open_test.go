@@ -119,7 +119,7 @@ func TestOpenReadsStdin(t *testing.T) {
 func TestOpenOutlives(t *testing.T) {
 	dir := t.TempDir()
 	done, status := filepath.Join(dir, "done"), filepath.Join(dir, "status")
-	script := "cat /proc/self/status > '" + status + "'; sleep 0.3; for i in 1 2 3; do yes warning | head -c 90000 >&2; done; echo lives > '" + done + "'"
+	script := "cat /proc/self/status > '" + status + "'; sleep 0.3; i=0; while [ $i -lt 5000 ]; do echo a warning that nobody reads any more >&2; i=$((i+1)); done; echo lives > '" + done + "'"
 	// The opener is itself started to ignore a hang-up.
 	opener := exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, self(t), "open", "sh", "-c", script)
 	out, err := opener.CombinedOutput()

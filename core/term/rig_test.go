@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,8 +35,8 @@ type rig struct {
 	wm   *exec.Cmd
 }
 
-// newRig starts a desktop and ends all that was started in it with the test.
-func newRig(t testing.TB, manager bool, options ...string) *rig {
+// newRig starts a desktop, which its programs open by the key in that file, "" for none, and ends all that was started in it with the test.
+func newRig(t testing.TB, manager bool, key string, options ...string) *rig {
 	t.Helper()
 	needs(t, "Xvfb", "openbox", "xdotool", "xterm")
 	r := &rig{t: t, home: t.TempDir()}
@@ -65,8 +64,8 @@ func newRig(t testing.TB, manager bool, options ...string) *rig {
 		t.Fatalf("Xvfb did not start: %v", err)
 	}
 	r.env = append(r.env, "DISPLAY=:"+strings.TrimSpace(number))
-	if i := slices.Index(options, "-auth"); i >= 0 {
-		r.env = append(r.env, "XAUTHORITY="+options[i+1])
+	if key != "" {
+		r.env = append(r.env, "XAUTHORITY="+key)
 	}
 	r.desk = NewDesk(func() []string { return r.env }, nil)
 	if manager {

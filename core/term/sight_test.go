@@ -76,8 +76,11 @@ func TestLook(t *testing.T) {
 	}
 	d := NewDesk(func() []string { return []string{"DISPLAY=:5", "DISPLAY=:0", "HOME=/h"} }, nil)
 	want := []place{{":99", "/home/a/.Xauthority"}, {":0", "/run/auth"}}
-	if diff := cmp.Diff(want, d.places(s, len(s.line)), cmp.AllowUnexported(place{})); diff != "" {
+	if diff := cmp.Diff(want, d.places(s), cmp.AllowUnexported(place{})); diff != "" {
 		t.Errorf("places differ (-want +got):\n%s", diff)
+	}
+	if name, authority := d.displayOf(s, 2); name != ":0" || authority != "/run/auth" {
+		t.Errorf("displayOf = %s, %s", name, authority)
 	}
 	if s, err = look(f, at(9)); err != nil || len(s.line) != 1 || s.sameTTY() != 0 {
 		t.Errorf("a parent younger than its child is believed: %+v, %v", s, err)

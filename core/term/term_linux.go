@@ -35,7 +35,7 @@ const mostPlaces = 3
 
 // places lists the displays the process may show on: those its own environment and that of its ancestors name,
 // nearest first, since a program may be given another display than the terminal it runs in, then the tower's.
-func (d *Desk) places(s *sight, n int) []place {
+func (d *Desk) places(s *sight) []place {
 	var all []place
 	add := func(env func(string) string) {
 		p, ok := placeOf(env)
@@ -50,7 +50,7 @@ func (d *Desk) places(s *sight, n int) []place {
 			all = append(all, p)
 		}
 	}
-	for _, p := range s.line[:n] {
+	for _, p := range s.line {
 		if env, ok := s.t.Environ(p.PID); ok {
 			add(func(name string) string { return env[name] })
 		}
@@ -59,9 +59,11 @@ func (d *Desk) places(s *sight, n int) []place {
 	return all
 }
 
-// displayOf is the first of the places, for a window whose terminal told its X id.
-func (d *Desk) displayOf(s *sight, n int) (name, authority string) {
-	if all := d.places(s, n); len(all) > 0 {
+// displayOf is where the process at index i of the line, a terminal, has its windows.
+func (d *Desk) displayOf(s *sight, i int) (name, authority string) {
+	from := *s
+	from.line = s.line[min(i, len(s.line)-1):]
+	if all := d.places(&from); len(all) > 0 {
 		return all[0].display, all[0].authority
 	}
 	return "", ""
@@ -69,7 +71,7 @@ func (d *Desk) displayOf(s *sight, n int) (name, authority string) {
 
 // findNative looks for the X window of a process.
 func (d *Desk) findNative(ctx context.Context, s *sight) (Window, error) {
-	places := d.places(s, len(s.line))
+	places := d.places(s)
 	if len(places) == 0 {
 		return Window{}, s.refuse("but no X display of this machine is known, neither to it nor to the tower.", s.byHand())
 	}

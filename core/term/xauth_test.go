@@ -29,6 +29,7 @@ func TestCookie(t *testing.T) {
 		{"any host", entry(familyWild, "", "1", cookieName, key), true},
 		{"after others", bytes.Join([][]byte{entry(0, "\x7f\x00\x00\x01", "1", cookieName, key), entry(familyLocal, "there", "1", cookieName, key),
 			entry(familyLocal, "here", "2", cookieName, key), entry(familyLocal, "here", "1", "XDM-AUTHORIZATION-1", key), fits}, nil), true},
+		{"other host", entry(familyLocal, "there", "1", cookieName, key), false},
 		{"other display", entry(familyLocal, "here", "2", cookieName, key), false},
 		{"short key", entry(familyLocal, "here", "1", cookieName, "short"), false},
 		{"cut", fits[:len(fits)-1], false},

@@ -15,7 +15,7 @@ import (
 )
 
 // A model that is none of the stage's defaults, by agent.
-var anotherModel = map[core.Agent]string{claudeAgent: "claude-opus-4-1-20250805", codexAgent: "gpt-5.4"}
+var anotherModel = map[core.Agent]string{claudeAgent: "claude-sonnet-4-5-20250929", codexAgent: "gpt-5.4"}
 
 func claudeActs(t *testing.T) { acts(t, claudeAgent) }
 

@@ -22,7 +22,13 @@ func trustDialog(t *testing.T) {
 	d := st.desk
 	for agent, trusted := range map[core.Agent]func(dir string) bool{claudeAgent: claudeTrusts, codexAgent: codexTrusts} {
 		dir := filepath.Join(st.dir, "untrusted "+string(agent))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		// Codex asks in a repository only, Claude Code everywhere.
+		for _, part := range []string{"objects", "refs"} {
+			if err := os.MkdirAll(filepath.Join(dir, ".git", part), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		r := &worker{agent: agent, dir: dir}
@@ -137,8 +143,8 @@ func launcherDies(t *testing.T) {
 func slowTerminal(t *testing.T) {
 	w := acting(t)
 	d := st.desk
-	over := d.openPane(t, execed, codexAgent, false)
-	other := d.openPane(t, execed, claudeAgent, false)
+	over := d.openPane(t, execed, codexAgent)
+	other := d.openPane(t, execed, claudeAgent)
 	for _, r := range []*worker{over, other} {
 		st.arrived(t, r)
 		w.becomes(t, soon, r.agent, r.native, "idle", pill(core.PillIdle, ""))

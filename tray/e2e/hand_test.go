@@ -101,31 +101,42 @@ func (d *desktop) openHand(t testing.TB, terminal, how string, agent core.Agent)
 	return r
 }
 
-// openPane starts an agent in a pane of a person's own tmux server; attached shows the pane in an xterm.
-func (d *desktop) openPane(t testing.TB, how string, agent core.Agent, attached bool) *worker {
+// openPane starts an agent in a pane of a person's own tmux server, which serves nothing else.
+func (d *desktop) openPane(t testing.TB, how string, agent core.Agent) *worker {
 	t.Helper()
 	r := &worker{agent: agent, dir: d.stage.freshFolder(t)}
 	command := d.stage.command(agent)
 	if how == typed {
 		command = []string{"/bin/bash", "--norc", "--noprofile"}
 	}
-	r.pane = d.stage.open(t, r.dir, command...)
+	r.pane = d.stage.openOn(t, fmt.Sprintf("tmux-%d", d.stage.used), r.dir, command...)
 	if how == typed {
 		r.pane.keys(t, "-l", strings.Join(d.stage.command(agent), " "))
 		r.pane.keys(t, "Enter")
 	}
-	if attached {
-		session, alive := r.pane.session()
-		if !alive {
-			t.Fatalf("the pane %s is gone at once", r.pane.id)
-		}
-		r.window = d.appears(t, "tmux attached in an xterm", func() {
-			cmd := exec.Command(xterm, "-e", "tmux", "-S", filepath.Join(d.stage.short, "tmux"), "attach", "-t", session)
-			cmd.Dir = d.stage.dir
-			d.run(t, cmd)
-		})
-	}
 	return r
+}
+
+// openAttached is openPane with an xterm that shows the pane.
+func (d *desktop) openAttached(t testing.TB, how string, agent core.Agent) *worker {
+	t.Helper()
+	r := d.openPane(t, how, agent)
+	r.window = d.attach(t, r.pane)
+	return r
+}
+
+// attach shows a pane's session in an xterm.
+func (d *desktop) attach(t testing.TB, p *terminal) xproto.Window {
+	t.Helper()
+	session, alive := p.session()
+	if !alive {
+		t.Fatalf("the pane %s is gone at once", p.id)
+	}
+	return d.appears(t, "tmux attached in an xterm", func() {
+		cmd := exec.Command(xterm, "-e", "tmux", "-S", filepath.Join(d.stage.short, p.server), "attach", "-t", session)
+		cmd.Dir = d.stage.dir
+		d.run(t, cmd)
+	})
 }
 
 // arrived waits until the agent's own records name the session that runs in the worker's folder.

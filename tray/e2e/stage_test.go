@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tower/core"
 )
 
 // The versions the gates are written for.
@@ -209,11 +211,18 @@ func (s *stage) close() {
 func describe() string {
 	var b strings.Builder
 	for _, p := range st.terminals {
-		if out, err := st.tmux("capture-pane", "-p", "-t", p.id); err == nil {
+		if out, err := p.tmux("capture-pane", "-p", "-t", p.id); err == nil {
 			fmt.Fprintf(&b, "--- pane %s\n%s\n", p.id, tail(out, 25))
 		}
 	}
+	for _, agent := range []core.Agent{claudeAgent, codexAgent} {
+		heard := st.requestsOf(agent).prompts()
+		for _, h := range heard[max(0, len(heard)-3):] {
+			fmt.Fprintf(&b, "--- heard by %s's service: %.300q\n", agent, h.texts)
+		}
+	}
 	if st.tower != nil {
+		fmt.Fprintf(&b, "--- launches: %+v\n", st.tower.launches())
 		for _, name := range []string{"tower.log", "hook.log", "serve.out"} {
 			if log, err := os.ReadFile(filepath.Join(st.tower.home, name)); err == nil {
 				fmt.Fprintf(&b, "--- %s\n%s\n", name, tail(string(log), 15))

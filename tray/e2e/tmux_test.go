@@ -17,15 +17,22 @@ import (
 // terminal is one pane of a tmux server of our own: own socket, no user's configuration, and an
 // environment that holds nothing but what the stage gives.
 type terminal struct {
-	stage *stage
-	id    string
-	first process // what the pane was started with
+	stage  *stage
+	server string // name of the server's socket
+	id     string
+	first  process // what the pane was started with
 }
 
-func (s *stage) tmux(args ...string) (string, error) {
-	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.short, "tmux"), "-f", filepath.Join(s.dir, "tmux.conf")}, args...)...)
-	cmd.Env = s.env()
-	cmd.Dir = s.dir
+// common is the server of all that need none of their own.
+const common = "tmux"
+
+func (s *stage) tmux(args ...string) (string, error) { return s.tmuxOn(common, "", args...) }
+
+func (p *terminal) tmux(args ...string) (string, error) { return p.stage.tmuxOn(p.server, "", args...) }
+
+func (s *stage) tmuxOn(server, stdin string, args ...string) (string, error) {
+	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.short, server), "-f", filepath.Join(s.dir, "tmux.conf")}, args...)...)
+	cmd.Env, cmd.Dir, cmd.Stdin = s.env(), s.dir, strings.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -38,11 +45,17 @@ func (s *stage) tmux(args ...string) (string, error) {
 // open starts a command in a pane of its own.
 func (s *stage) open(t testing.TB, dir string, command ...string) *terminal {
 	t.Helper()
+	return s.openOn(t, common, dir, command...)
+}
+
+// openOn is open on a server of that name.
+func (s *stage) openOn(t testing.TB, server, dir string, command ...string) *terminal {
+	t.Helper()
 	args := []string{"new-session", "-d", "-x", "140", "-y", "45", "-P", "-F", "#{pane_id} #{pane_pid}", "-c", dir, "--"}
 	if len(command) == 1 {
 		command = append([]string{"env"}, command...) // one word alone would be given to a shell
 	}
-	out, err := s.tmux(append(args, command...)...)
+	out, err := s.tmuxOn(server, "", append(args, command...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,22 +65,22 @@ func (s *stage) open(t testing.TB, dir string, command ...string) *terminal {
 	if !ok {
 		t.Fatalf("the pane of %q is gone at once", command)
 	}
-	term := &terminal{s, id, first}
+	term := &terminal{s, server, id, first}
 	s.terminals = append(s.terminals, term)
-	t.Cleanup(func() { s.tmux("kill-pane", "-t", id) })
+	t.Cleanup(func() { term.tmux("kill-pane", "-t", id) })
 	return term
 }
 
 // session returns the session that the pane stands in; false when the pane is gone.
 func (p *terminal) session() (string, bool) {
-	out, err := p.stage.tmux("display-message", "-p", "-t", p.id, "#{pane_id} #{session_id}")
+	out, err := p.tmux("display-message", "-p", "-t", p.id, "#{pane_id} #{session_id}")
 	id, session, _ := strings.Cut(out, " ")
 	return session, err == nil && id == p.id
 }
 
 // screen returns what the pane shows.
 func (p *terminal) screen() string {
-	out, err := p.stage.tmux("capture-pane", "-p", "-t", p.id)
+	out, err := p.tmux("capture-pane", "-p", "-t", p.id)
 	if err != nil {
 		return err.Error()
 	}
@@ -81,7 +94,7 @@ func (p *terminal) shows(pattern string) bool {
 // keys presses keys by tmux's names for them.
 func (p *terminal) keys(t testing.TB, keys ...string) {
 	t.Helper()
-	if _, err := p.stage.tmux(append([]string{"send-keys", "-t", p.id}, keys...)...); err != nil {
+	if _, err := p.tmux(append([]string{"send-keys", "-t", p.id}, keys...)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -117,12 +130,10 @@ func (p *terminal) slash(t testing.TB, name string) {
 // why it is pressed again when the agent tells nothing for 5 s.
 func (p *terminal) submit(t testing.TB, text string, took func() bool) {
 	t.Helper()
-	cmd := exec.Command("tmux", "-S", filepath.Join(p.stage.short, "tmux"), "load-buffer", "-b", "e2e", "-")
-	cmd.Env, cmd.Stdin = p.stage.env(), strings.NewReader(text)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("load-buffer: %v: %s", err, out)
+	if _, err := p.stage.tmuxOn(p.server, text, "load-buffer", "-b", "e2e", "-"); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := p.stage.tmux("paste-buffer", "-p", "-r", "-d", "-b", "e2e", "-t", p.id); err != nil {
+	if _, err := p.tmux("paste-buffer", "-p", "-r", "-d", "-b", "e2e", "-t", p.id); err != nil {
 		t.Fatal(err)
 	}
 	until(t, 10*time.Second, "the pasted text on the screen", func() bool { return strings.Contains(p.screen(), text) })
@@ -146,7 +157,7 @@ func (p *terminal) submit(t testing.TB, text string, took func() bool) {
 // closePane closes the window under the agent.
 func (p *terminal) closePane(t testing.TB) {
 	t.Helper()
-	if _, err := p.stage.tmux("kill-pane", "-t", p.id); err != nil {
+	if _, err := p.tmux("kill-pane", "-t", p.id); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -48,7 +48,7 @@ root = %q
 		filepath.Join(s.codexExe, "*"), filepath.Join(s.home, ".codex", "*"), filepath.Join(s.codexExe, "*"), filepath.Join(s.home, ".codex"))
 	for name, text := range map[string]string{
 		"agents.toml":     agents,
-		"config.toml":     "port = 0\n",
+		"config.toml":     "port = 0\n[launch]\nterminal = \"xterm\"\n",
 		"rules/all.md":    "Standing rule: " + ruleForAll + "\n",
 		"rules/claude.md": "Rule of one agent: " + ruleForClaude + "\n",
 		"rules/codex.md":  "Rule of one agent: " + ruleForCodex + "\n",

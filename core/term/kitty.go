@@ -61,13 +61,15 @@ func (d *Desk) withKitty(ctx context.Context, w Window, what string, f func(*kit
 	}
 	defer k.Close()
 	kw, ok, err := k.window(w.ID)
-	if err != nil {
-		return err
-	}
-	if !ok {
+	if err == nil && ok {
+		err = f(k, kw)
+	} else if err == nil {
 		return gone(w, what)
 	}
-	return f(k, kw)
+	if hungUp(err) && ended(ctx, w) {
+		return gone(w, what)
+	}
+	return err
 }
 
 func gone(w Window, what string) *core.Refusal {
@@ -111,28 +113,26 @@ func (d *Desk) existsKitty(ctx context.Context, w Window) (bool, error) {
 	}
 	defer k.Close()
 	_, ok, err := k.window(w.ID)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return d.existsKittyAgain(ctx, w)
+	if hungUp(err) && ended(ctx, w) {
+		return false, nil
 	}
 	return ok, err
 }
 
-// existsKittyAgain judges a kitty that hung up while it was asked: it is ending, and is gone when nobody
-// listens any more.
-func (d *Desk) existsKittyAgain(ctx context.Context, w Window) (bool, error) {
-	listens := true
-	poll(ctx, kittyLimit, func() bool {
+// hungUp tells whether kitty closed the connection while it was asked, as it does when it ends.
+func hungUp(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// ended tells whether a kitty that hung up is gone: nobody listens in its place any more.
+func ended(ctx context.Context, w Window) bool {
+	return poll(ctx, kittyLimit, func() bool {
 		k, err := dialKitty(ctx, w.Socket)
 		if err == nil {
 			k.Close()
 		}
-		listens = !errors.Is(err, errKittyGone)
-		return !listens
+		return errors.Is(err, errKittyGone)
 	})
-	if listens {
-		return false, fmt.Errorf("ask kitty: %w", io.ErrUnexpectedEOF)
-	}
-	return false, nil
 }
 
 func (d *Desk) textKitty(ctx context.Context, w Window) (text string, err error) {
@@ -195,4 +195,3 @@ func (d *Desk) typeKitty(ctx context.Context, w Window, text string, paste bool)
 		return nil
 	})
 }
-

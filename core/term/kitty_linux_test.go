@@ -163,4 +163,3 @@ func TestKittyByBuild(t *testing.T) {
 		t.Errorf("found %+v", w)
 	}
 }
-

@@ -229,4 +229,3 @@ func (k *kittyConn) window(id string) (kittyWindow, bool, error) {
 
 // one is the payload that names one window. Nothing but digits enters it: match takes expressions.
 func one(w kittyWindow) map[string]any { return map[string]any{"match": "id:" + strconv.Itoa(w.ID)} }
-

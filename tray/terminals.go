@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"tower/core/engine"
 	"tower/core/tmux"
@@ -22,7 +24,7 @@ func (a *app) terminals(o *engine.Options) (leave func()) {
 		return func() {}
 	}
 	own := tmux.New(tmux.Options{Bin: bin, Socket: a.env.Home.TmuxSocket(), Conf: filepath.Join(a.env.Home.Runtime, "tmux.conf"), Env: muxEnv(o.Environ), Log: a.log})
-	o.Tmux = own
+	o.Tmux, o.Panes = own, own.Changed()
 	var mu sync.Mutex
 	others := map[string]*tmux.Server{}
 	o.Foreign = func(socket string) engine.Panes {
@@ -39,6 +41,14 @@ func (a *app) terminals(o *engine.Options) (leave func()) {
 		return s
 	}
 	return func() {
+		ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+		defer stop()
+		// Sessions in it outlive the tower. A server without any would be litter.
+		if panes, err := own.Panes(ctx); err == nil && len(panes) == 0 {
+			if err := own.End(ctx); err != nil {
+				a.log.Warn("tmux server not ended", "error", err)
+			}
+		}
 		if err := own.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			a.log.Warn("tmux not let go", "error", err)
 		}

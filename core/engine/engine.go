@@ -51,6 +51,7 @@ type Options struct {
 	// Foreign one of a person's, by its socket.
 	Desktop Desktop
 	Tmux    Panes
+	Panes   <-chan struct{} // wakes the look at the tower's own panes; nil leaves it to the timer
 	Foreign func(socket string) Panes
 	// Signal and Gone signal exactly one process and wait for its end; nil asks the system.
 	Signal func(core.Process, syscall.Signal) error
@@ -264,6 +265,9 @@ func (e *Engine) work(ctx context.Context) error {
 	g.Go(func() error { return e.loop(ctx, "agents", agentsEvery, e.wakes.agents, e.lookAtAgents) })
 	g.Go(func() error { return e.loop(ctx, "retention", retentionEvery, nil, e.retain) })
 	g.Go(func() error { return e.refresh.run(ctx) })
+	if e.o.Tmux != nil {
+		g.Go(func() error { return e.loop(ctx, "tmux", panesEvery, e.o.Panes, e.tendPanes) })
+	}
 	if !e.o.Unwatched {
 		g.Go(func() error { return e.watch(ctx) })
 		g.Go(func() error { return e.procs.run(ctx) })

@@ -269,6 +269,9 @@ func (e *Engine) stoppedBy(ctx context.Context) error {
 func (e *Engine) launching() []core.Launching {
 	list := []core.Launching{}
 	for _, u := range e.launches {
+		if u.state == core.LaunchStarted && u.native != "" && u.text == "" {
+			continue // its row says the same
+		}
 		list = append(list, core.Launching{Token: u.Token, Agent: u.Agent, CWD: u.CWD, Name: u.Name, Terminal: u.Terminal,
 			RequestedAt: u.RequestedAt, Expect: u.Expect, State: u.state, Text: u.text, Lines: slices.Clone(u.lines)})
 	}
@@ -285,6 +288,15 @@ func (e *Engine) launching() []core.Launching {
 // launched, or the one its environment names. Another agent in between makes it that agent's child, and
 // a token binds no child.
 func (e *Engine) tokenOf(t core.Table, p core.Process, agent core.Agent) string {
+	if !e.picture.Launching() {
+		return ""
+	}
+	if token, ok := e.launched.Load(p); ok {
+		return token.(string)
+	}
+	if e.picture.Drives(p) != "" {
+		return "" // looked at when it was first seen; a look at all ancestors costs
+	}
 	for at, n := p.PID, 0; at > 1 && n < 16; n++ {
 		row, ok := t.Proc(at)
 		if !ok {
@@ -297,9 +309,6 @@ func (e *Engine) tokenOf(t core.Table, p core.Process, agent core.Agent) string 
 			return ""
 		}
 		at = row.PPID
-	}
-	if !e.picture.Launching() {
-		return ""
 	}
 	env, ok := t.Environ(p.PID)
 	if !ok || env[core.EnvLaunch] == "" {

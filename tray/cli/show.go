@@ -88,6 +88,12 @@ func (e *Env) printDetail(d *core.Detail, running bool) {
 		if l.Caution != "" {
 			fact("Note", l.Caution)
 		}
+		if l.NoEnd != "" && l.NoEnd != l.Caution {
+			fact("END", l.NoEnd)
+		}
+		if l.Said != nil {
+			fact("Last output", strings.TrimSpace(string(l.Said.Class)+"  "+clean(l.Said.Line, 300)))
+		}
 	}
 	if d.Hidden != "" {
 		fact("Hidden", d.Hidden)

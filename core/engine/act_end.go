@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -55,6 +58,7 @@ func (e *Engine) end(ctx context.Context, c core.Command) (core.Result, error) {
 	if err != nil {
 		return core.Result{}, errors.Join(err, e.alive(ctx, in, &su, p, err))
 	}
+	children := descendants(again.table, again.MustGo)
 	if err := e.signal(ctx, again, c.Force); err != nil {
 		return core.Result{}, errors.Join(err, e.alive(ctx, in, &su, p, err))
 	}
@@ -79,6 +83,10 @@ func (e *Engine) end(ctx context.Context, c core.Command) (core.Result, error) {
 	said := "Ended " + su.called() + "."
 	if closed != nil && !*closed {
 		said += " Its window is still open. " + detail
+	}
+	if left := e.leftRunning(children); left != "" {
+		detail = strings.TrimSpace(detail + " " + left)
+		said += " " + left
 	}
 	if err := e.settle(ctx, in, nil, detail); err != nil {
 		e.log.Error("the end of an action was not written", "action", c.Kind, "error", err)
@@ -142,6 +150,53 @@ func (e *Engine) signal(ctx context.Context, p proven, force bool) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// descendants returns the processes below those that END ends.
+func descendants(t core.Table, roots []core.Process) []core.Proc {
+	var all []core.Proc
+	seen := map[int]bool{}
+	for _, r := range roots {
+		seen[r.PID] = true
+	}
+	for at := slices.Collect(maps.Keys(seen)); len(at) > 0; {
+		var next []int
+		for _, pid := range at {
+			for _, child := range t.Children(pid) {
+				if row, ok := t.Proc(child); ok && !seen[child] {
+					seen[child] = true
+					all, next = append(all, row), append(next, child)
+				}
+			}
+		}
+		at = next
+	}
+	return all
+}
+
+// leftRunning says which of a session's own processes go on without it: a server it started, say. Nobody
+// asked for their end, so they get no signal.
+func (e *Engine) leftRunning(children []core.Proc) string {
+	if len(children) == 0 {
+		return ""
+	}
+	table, err := e.o.Table()
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, c := range children {
+		if core.Alive(table, core.Process{Boot: table.Boot(), PID: c.PID, Start: c.Start}) {
+			names = append(names, fmt.Sprintf("%s (pid %d)", line(c.Comm, 40), c.PID))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if more := len(names) - 5; more > 0 {
+		names = append(names[:5], fmt.Sprintf("%d more", more))
+	}
+	return "It left running: " + strings.Join(names, ", ") + "."
 }
 
 // outlived returns which of the processes live on after a while.

@@ -236,14 +236,17 @@ func (e *Engine) begin(ctx context.Context, c core.Command, a core.Adapter, o or
 // write puts the launcher's order and the prompt into files. The prompt is the argument that equals it;
 // one that is too long for an argument lies in its file and the argument names that.
 func (e *Engine) write(u *underway, f *launch.Order, given, text, promptPath string) (err error) {
+	// An adapter may put a blank before a prompt that its agent would take for a command.
 	argument := ""
-	if at := slices.Index(f.Argv, given); given != "" && at > 0 && given == text {
-		f.PromptAt, f.Argv[at], argument = at, "", text
+	at := slices.IndexFunc(f.Argv, func(arg string) bool { return arg == given || arg == " "+given })
+	if given != "" && at > 0 && given == text && len(f.Argv[at]) <= launch.MaxArg {
+		f.PromptAt, argument = at, f.Argv[at]
+		f.Argv[at] = ""
 	}
 	if text != "" {
 		u.PromptPath = promptPath
 	}
-	if text != argument {
+	if text != "" && argument == "" {
 		if err := os.MkdirAll(e.o.Home.Launches(), 0o700); err != nil {
 			return fmt.Errorf("write prompt: %w", err)
 		}

@@ -21,6 +21,7 @@ const (
 	toDraw    = 200 * time.Millisecond
 	toArrive  = 5 * time.Second
 	toRepress = 2500 * time.Millisecond
+	slowly    = 40_000 // bytes that an agent may take a second for
 )
 
 // typeText gives a text to a running session as one prompt.
@@ -227,6 +228,7 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 		if try == 1 {
 			wait = toArrive - toRepress
 		}
+		wait += time.Duration(len(text)/slowly) * time.Second
 		if e.arrives(ctx, su, text, since, heard, wait) {
 			return nil
 		}

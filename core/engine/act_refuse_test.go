@@ -69,6 +69,11 @@ func TestRefusals(t *testing.T) {
 		{"waiting on a question", []change{record(func(r *adaptertest.FakeRecord) {
 			r.Threads[0].State, r.Threads[0].Wait = "waiting", core.WaitQuestion
 		})}, nil, func(w *actWorld) { w.pass(6 * time.Second) }, send, []string{"waits on a question"}},
+		{"a dialog on its screen", nil, nil, func(w *actWorld) { w.agent.dialog = "Do you trust this folder?" }, send, []string{"A dialog is open", "trust this folder"}},
+		{"no input box on its screen", nil, nil, func(w *actWorld) { w.agent.noBox = true }, send, []string{"no input box"}},
+		{"a command while it works", []change{record(func(r *adaptertest.FakeRecord) { r.Threads[0].State = "working" })}, nil, nil, func(id core.SessionID) core.Command {
+			return core.Command{Kind: core.CommandType, Session: id, Text: "/clear"}
+		}, []string{"would run as a command"}},
 		{"NUL in the text", nil, nil, nil, func(id core.SessionID) core.Command {
 			return core.Command{Kind: core.CommandType, Session: id, Text: "a\x00b"}
 		}, []string{"NUL"}},

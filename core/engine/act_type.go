@@ -143,17 +143,13 @@ func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) 
 		return way{}, &core.Refusal{What: notDelivered, Why: "It has no terminal to type into."}
 	}
 	if mux, pane, ok := e.paneOf(ctx, p); ok {
-		if err := e.provePane(p, pane); err != nil {
-			return way{}, err
-		}
-		return way{how: "by its tmux pane " + pane.ID, mux: mux, pane: pane.ID}, nil
+		w := way{how: "by its tmux pane " + pane.ID, mux: mux, pane: pane.ID}
+		return w, e.still(ctx, su, w, p, text)
 	}
 	w, err := e.o.Desktop.Find(ctx, p.table, p.Proc)
 	if err == nil && w.CanType() {
-		if err := inFront(p); err != nil {
-			return way{}, err
-		}
-		return way{how: "by " + w.Terminal + "'s remote control", window: &w}, nil
+		at := way{how: "by " + w.Terminal + "'s remote control", window: &w}
+		return at, e.still(ctx, su, at, p, text)
 	}
 	name := "Its terminal"
 	if err == nil && w.Terminal != "" {
@@ -204,7 +200,7 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 		}
 		return &core.Refusal{What: notDelivered, Why: "The agent's queue took the text, but nothing shows that it arrived.", Hint: "Jump to look."}
 	}
-	if err := e.paste(ctx, w, text); err != nil {
+	if err := e.paste(ctx, w, text+ending(text)); err != nil {
 		return err
 	}
 	e.drawn(ctx, w, text)
@@ -212,7 +208,7 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 		// Between the paste and the key a dialog may have opened, or the agent may have gone.
 		p, err := e.hears(ctx, su)
 		if err == nil {
-			err = e.still(ctx, su, w, p)
+			err = e.still(ctx, su, w, p, text)
 		}
 		if err != nil {
 			var r *core.Refusal
@@ -237,10 +233,32 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 		Hint: "Jump to look."}
 }
 
-// still proves the way anew.
-func (e *Engine) still(ctx context.Context, su *subject, w way, p proven) error {
+// ending is what keeps the last word of a text from meaning something to an input box: a backslash would
+// take the Enter for a line break, a file's name after @ would take it for a choice. Agents drop the blank.
+func ending(text string) string {
+	word := text[strings.LastIndexAny(text, " \t\n")+1:]
+	if strings.HasSuffix(text, "\\") || strings.HasPrefix(word, "@") || strings.HasPrefix(word, "$") {
+		return " "
+	}
+	return ""
+}
+
+// still proves that keys sent this way reach the agent's input box and nothing else.
+func (e *Engine) still(ctx context.Context, su *subject, w way, p proven, text string) error {
+	// A text that waits for its turn is given to the agent without the blank that guards it.
+	if strings.HasPrefix(text, " /") && p.Pill != core.PillIdle && p.Pill != "" {
+		return &core.Refusal{What: notDelivered, Why: "It works, and a text that begins with / would run as a command once it is its turn.",
+			Hint: "Send it when the session is idle, or begin it with another character."}
+	}
 	if w.mux == nil {
-		return inFront(p)
+		if err := inFront(p); err != nil {
+			return err
+		}
+		shown, err := e.o.Desktop.Text(ctx, *w.window)
+		if err != nil {
+			return verdict(notDelivered, err)
+		}
+		return e.boxShown(su, "", shown)
 	}
 	pane, ok, err := w.mux.Pane(ctx, w.pane)
 	if err != nil {
@@ -249,7 +267,31 @@ func (e *Engine) still(ctx context.Context, su *subject, w way, p proven) error 
 	if !ok {
 		return &core.Refusal{What: notDelivered, Why: "Its pane is gone."}
 	}
-	return e.provePane(p, pane)
+	if err := e.provePane(p, pane); err != nil {
+		return err
+	}
+	shown, err := w.mux.Capture(ctx, w.pane, 60)
+	if err != nil {
+		return fmt.Errorf("look at the pane: %w", err)
+	}
+	return e.boxShown(su, pane.Title, shown)
+}
+
+// boxShown refuses when the screen shows a dialog, or something else than the input box. An agent whose
+// screen nobody reads is believed by its records alone.
+func (e *Engine) boxShown(su *subject, title, shown string) error {
+	s, ok := e.adapters[su.Agent].(core.Screener)
+	if !ok {
+		return nil
+	}
+	seen := s.Screen(title, shown)
+	switch {
+	case seen.Dialog != "":
+		return &core.Refusal{What: notDelivered, Why: "A dialog is open: " + line(seen.Dialog, 200), Hint: "Jump to it and answer."}
+	case !seen.Input:
+		return &core.Refusal{What: notDelivered, Why: "Its screen shows no input box.", Hint: "Jump to look."}
+	}
+	return nil
 }
 
 func (e *Engine) paste(ctx context.Context, w way, text string) error {

@@ -33,6 +33,8 @@ type skilled struct {
 	begun    []core.Begun
 	preset   string
 	skill    bool
+	dialog   string // on its screen
+	noBox    bool
 	stop     *core.Launch
 	typed    func(text string) bool
 	launched []core.LaunchSpec
@@ -384,4 +386,9 @@ func (w *actWorld) refused(err error, words ...string) {
 			w.t.Errorf("refusal %q does not say %q", r.Error(), word)
 		}
 	}
+}
+
+// Screen reads what the fake shows: a dialog, or the input box.
+func (a *skilled) Screen(_, tail string) core.Screen {
+	return core.Screen{Dialog: a.dialog, Input: !a.noBox}
 }

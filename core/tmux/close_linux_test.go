@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -99,5 +100,30 @@ func TestClose(t *testing.T) {
 	eventually(t, "what ran in it ends", func() bool { return !running(p.PID) && !running(p.ServerPID) })
 	if _, err := owner.Panes(t.Context()); !errors.Is(err, ErrNoServer) {
 		t.Errorf("Panes after End = %v", err)
+	}
+}
+
+// TestCloseAtOnce closes a server while its control client introduces itself. The server must live.
+func TestCloseAtOnce(t *testing.T) {
+	owner := newServer(t)
+	p := owner.start("x", "environ", filepath.Join(owner.dir, "e"))
+	if err := owner.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		s := New(owner.o)
+		if panes, err := s.Panes(t.Context()); err != nil || len(panes) != 1 || panes[0].ServerPID != p.ServerPID {
+			t.Fatalf("%d: Panes = %+v, %v, want the one as before", i, panes, err)
+		}
+		for range i % 10 {
+			runtime.Gosched()
+			time.Sleep(500 * time.Microsecond)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !running(p.PID) || !running(p.ServerPID) {
+		t.Error("the server was lost")
 	}
 }

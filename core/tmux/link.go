@@ -147,17 +147,19 @@ func (s *Server) connect() (*link, error) {
 	argv := append(s.global(), "-N", "-C", "attach-session", "-t", "="+keeper, "-f", "no-output,ignore-size")
 	l.cmd = exec.Command(bin, argv...)
 	l.cmd.Env, l.cmd.Dir = s.o.Env, "/"
-	ctx, cancel := context.WithTimeoutCause(s.life, 2*patience, ErrHung)
-	defer cancel()
-	if !s.gate.enter(ctx, places) {
-		return nil, fmt.Errorf("start tmux control client: %w", context.Cause(ctx))
+	if !s.gate.enter(s.life, places) {
+		return nil, fmt.Errorf("start tmux control client: %w", context.Cause(s.life))
 	}
 	defer s.gate.leave(places)
 	// A server that hangs is to find no control client waiting when it wakes up, among all else it has
 	// to catch up with: see gate.
-	if _, err := s.execInside(ctx, patience, nil, []string{"display-message", "-p", "up"}); err != nil {
+	if _, err := s.execInside(s.life, patience, nil, []string{"display-message", "-p", "up"}); err != nil {
 		return nil, fmt.Errorf("start tmux control client: %w", err)
 	}
+	// From here to the end of the introduction the client is not given up when the tower ends: one that
+	// goes in between can take the server with it as well.
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(s.life), patience, ErrHung)
+	defer cancel()
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("start tmux control client: %w", err)
 	}

@@ -133,17 +133,27 @@ func (s *Server) End(ctx context.Context) error {
 	if s.foreign {
 		return errors.New("end tmux server: it is not the tower's own")
 	}
-	_, err := s.spawn(ctx, "kill-server")
-	if errors.Is(err, ErrNoServer) {
+	// No control client may come to a server that is leaving.
+	bounded, cancel := context.WithTimeoutCause(ctx, 2*patience, ErrHung)
+	defer cancel()
+	if !s.gate.enter(bounded, places) {
+		return fmt.Errorf("end tmux server: %w", timeOut(ctx, bounded))
+	}
+	defer s.gate.leave(places)
+	if errors.Is(s.listens(), ErrNoServer) {
 		return nil
 	}
+	if l := s.current(); l != nil { // a server that leaves may trip over the subscription of its last client
+		l.drop(&lostError{})
+	}
+	if _, err := s.execInside(ctx, patience, nil, []string{"kill-server"}); err != nil && !errors.Is(s.listens(), ErrNoServer) {
+		return fmt.Errorf("end tmux server: %w", err)
+	}
+	err := until(ctx, patience, func() (bool, error) { return errors.Is(s.listens(), ErrNoServer), nil })
 	if err != nil {
 		return fmt.Errorf("end tmux server: %w", err)
 	}
-	return until(ctx, patience, func() (bool, error) {
-		err := s.listens()
-		return errors.Is(err, ErrNoServer), nil
-	})
+	return nil
 }
 
 // program returns the path of tmux.

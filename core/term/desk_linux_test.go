@@ -55,6 +55,8 @@ func TestTerminals(t *testing.T) {
 					t.Error("a stale WINDOWID was handed on")
 				}
 			}
+			r.find(one)
+			r.find(two) // a window that still opens would take the focus
 			w1, w2 := r.jump(one), r.jump(two)
 			if w1.ID == w2.ID {
 				t.Errorf("both programs are found in window %s", w1.ID)
@@ -93,6 +95,8 @@ func TestSharedProcess(t *testing.T) {
 		file := r.file()
 		all = append(all, r.run(Command{Terminal: "xfce4-terminal", Env: r.env, Argv: []string{"xfce4-terminal", "-x", self(t), "show", file}}, file))
 	}
+	r.find(all[0])
+	r.find(all[1])
 	w1, w2 := r.jump(all[0]), r.jump(all[1])
 	if w1.PID != w2.PID || w1.PID == 0 {
 		t.Fatalf("owners %d and %d: the test wants one process", w1.PID, w2.PID)
@@ -184,17 +188,46 @@ func TestWithoutTerminal(t *testing.T) {
 		t.Errorf("Find of a pid used again = %v", err)
 	}
 
+	// A window that is there and not shown is being opened or closed.
+	hidden := r.open("xterm", "show")
+	unmap := exec.Command("xdotool", "windowunmap", "--sync", r.find(hidden).ID)
+	unmap.Env = r.env
+	if out, err := unmap.CombinedOutput(); err != nil {
+		t.Fatalf("xdotool: %v: %s", err, out)
+	}
+	r.until(5*time.Second, "the refusal of a window not shown", func() bool {
+		tab := table(t)
+		_, err := r.desk.Find(t.Context(), tab, process(t, tab, hidden.PID))
+		return err != nil && strings.Contains(err.Error(), "not on the desktop")
+	})
+
 	// The background of the desktop belongs to the program that starts everything, and shows none of it.
 	needs(t, "xprop")
-	desktop := r.open("xterm", "show")
-	set := exec.Command("xprop", "-id", r.find(desktop).ID, "-f", "_NET_WM_WINDOW_TYPE", "32a", "-set", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP")
-	set.Env = r.env
-	if out, err := set.CombinedOutput(); err != nil {
-		t.Fatalf("xprop: %v: %s", err, out)
+	background := func(id string) {
+		t.Helper()
+		set := exec.Command("xprop", "-id", id, "-f", "_NET_WM_WINDOW_TYPE", "32a", "-set", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP")
+		set.Env = r.env
+		if out, err := set.CombinedOutput(); err != nil {
+			t.Fatalf("xprop: %v: %s", err, out)
+		}
 	}
+	told := r.file()
+	c, err := Build("xterm", Spec{Argv: []string{"/usr/bin/env", "WINDOWID=", self(t), "show", told}, Env: r.env}, "linux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	desktop := r.run(c, told)
+	background(r.find(desktop).ID)
 	tab = table(t)
 	if w, err := r.desk.Find(t.Context(), tab, process(t, tab, desktop.PID)); err == nil || !strings.Contains(err.Error(), "its terminal is gone") {
 		t.Errorf("found %+v, %v", w, err)
+	}
+	// One that drops down from the edge is of that kind too, but says that it is the program's.
+	edge := r.open("xterm", "show")
+	w := r.find(edge)
+	background(w.ID)
+	if again := r.find(edge); again.ID != w.ID || again.How != "WINDOWID and ancestry" {
+		t.Errorf("found %+v", again)
 	}
 
 	needs(t, "script")

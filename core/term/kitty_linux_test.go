@@ -35,6 +35,7 @@ func TestKitty(t *testing.T) {
 	second := launch("os-window")
 	other := r.open("xterm", "show")
 
+	r.find(other)
 	w1, wt, w2 := r.jump(first), r.jump(tab), r.jump(second)
 	for _, w := range []Window{w1, wt, w2} {
 		if w.Kind != KindKitty || w.How != "kitty remote control" || !w.CanType() || !w.Shared || w.PID != first.PPID {

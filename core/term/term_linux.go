@@ -165,7 +165,7 @@ func (d *Desk) findOn(ctx context.Context, s *sight, at place) (Window, error) {
 	if err != nil {
 		return Window{}, err
 	}
-	owner, own := -1, []client(nil)
+	owner, own := len(s.line), []client(nil) // behind the line when nobody has a window
 	for i, p := range s.line {
 		for _, c := range all {
 			if c.pid == p.PID && !c.furniture {
@@ -177,15 +177,13 @@ func (d *Desk) findOn(ctx context.Context, s *sight, at place) (Window, error) {
 			break
 		}
 	}
-	if owner < 0 {
-		return Window{}, &noneError{at.display}
-	}
 	found := func(c client, how string) (Window, error) {
 		w := window(c, at)
-		w.How, w.Shared = how, len(own) > 1
+		same := func(o client) bool { return o.pid == c.pid && o.id != c.id && !o.furniture }
+		w.How, w.Shared = how, slices.ContainsFunc(all, same)
 		return w, nil
 	}
-	for _, p := range s.line[:owner] {
+	for i, p := range s.line[:owner] {
 		env, ok := s.t.Environ(p.PID)
 		if !ok {
 			continue
@@ -194,15 +192,26 @@ func (d *Desk) findOn(ctx context.Context, s *sight, at place) (Window, error) {
 		if err != nil {
 			continue
 		}
-		if i := slices.IndexFunc(own, func(c client) bool { return c.id == xproto.Window(id) }); i >= 0 {
-			return found(own[i], "WINDOWID and ancestry")
+		above := func(pid int) bool {
+			return slices.ContainsFunc(s.line[i+1:min(owner+1, len(s.line))], func(p core.Proc) bool { return p.PID == pid })
 		}
-		// A window that is only just being opened is its process's already, but not yet the window manager's.
-		if pid, _, err := number(x.property(xproto.Window(id), "_NET_WM_PID")); err == nil && int(pid) == s.line[owner].PID {
+		// A terminal that drops down from the edge may be furniture, but it says whose it is.
+		if j := slices.IndexFunc(all, func(c client) bool { return c.id == xproto.Window(id) }); j >= 0 {
+			if above(all[j].pid) {
+				return found(all[j], "WINDOWID and ancestry")
+			}
+			continue
+		}
+		// A window that is only just being opened is its process's already, but not yet the window manager's:
+		// then the nearest process with windows may be a terminal further up.
+		if pid, tells, err := number(x.property(xproto.Window(id), "_NET_WM_PID")); err == nil && tells && above(int(pid)) {
 			return Window{}, errNotShown
 		}
 	}
-	if len(own) == 1 {
+	switch len(own) {
+	case 0:
+		return Window{}, &noneError{at.display}
+	case 1:
 		return found(own[0], "ancestor's only window")
 	}
 	several := &severalError{owner: s.line[owner], name: own[0].class}

@@ -291,7 +291,8 @@ func (e *Engine) open(ctx context.Context, u *underway, title string) error {
 			return nil
 		})
 	}
-	o, err := e.o.Desktop.Open(ctx, u.Terminal, term.Spec{Title: title, Dir: u.CWD, Argv: argv, Env: e.windowEnv()})
+	o, err := e.o.Desktop.Open(ctx, u.Terminal, term.Spec{Title: title, Dir: u.CWD, Argv: argv, Env: e.windowEnv(),
+		Control: filepath.Join(e.o.Home.Runtime, "window-"+u.Token[:8])})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", u.Terminal, err)
 	}

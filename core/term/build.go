@@ -21,6 +21,9 @@ type Spec struct {
 	// Env is the whole environment of the command that opens the window. What names a window or pane of
 	// the terminal the tower itself was started in is taken out of it.
 	Env []string
+	// Control is the path of a socket that the new window is to be asked and typed into by, short enough
+	// for one; "" = none. A terminal that has no such thing, or has its own, is not told.
+	Control string
 }
 
 // Command is how to open a window.
@@ -63,6 +66,8 @@ func Build(name string, s Spec, goos string) (Command, error) {
 		add(true, "-e")
 	case kitty: // --title would be the title for ever
 		add(s.Dir != "", "--directory="+s.Dir)
+		// What runs in the window may not ask for anything by its own output: only who can open the socket.
+		add(s.Control != "", "-o", "allow_remote_control=socket-only", "--listen-on=unix:"+s.Control)
 	case alacritty: // the same
 		add(s.Dir != "", "--working-directory="+s.Dir)
 		add(true, "-e")

@@ -151,3 +151,26 @@ func TestBuildExact(t *testing.T) {
 		}
 	})
 }
+
+// TestBuildControl: only a terminal that takes a socket for its new window is told of one.
+func TestBuildControl(t *testing.T) {
+	for _, name := range Order("linux") {
+		s := Spec{Argv: []string{"/tower", "exec"}}
+		plain, err := Build(name, s, "linux")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Control = "/run/user/1000/tower-1/window-2"
+		got, err := Build(name, s, "linux")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := plain.Argv
+		if name == kitty {
+			want = []string{"kitty", "-o", "allow_remote_control=socket-only", "--listen-on=unix:" + s.Control, "/tower", "exec"}
+		}
+		if diff := cmp.Diff(want, got.Argv); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -149,7 +149,8 @@ func (s *Server) End(ctx context.Context) error {
 	if _, err := s.execInside(ctx, patience, nil, []string{"kill-server"}); err != nil && !errors.Is(s.listens(), ErrNoServer) {
 		return fmt.Errorf("end tmux server: %w", err)
 	}
-	err := until(ctx, patience, func() (bool, error) { return errors.Is(s.listens(), ErrNoServer), nil })
+	// Each terminal it closes costs a program of the system's own that strikes it out of the list of log-ins.
+	err := until(ctx, 3*patience, func() (bool, error) { return errors.Is(s.listens(), ErrNoServer), nil })
 	if err != nil {
 		return fmt.Errorf("end tmux server: %w", err)
 	}

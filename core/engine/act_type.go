@@ -144,12 +144,12 @@ func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) 
 	}
 	if mux, pane, ok := e.paneOf(ctx, p); ok {
 		w := way{how: "by its tmux pane " + pane.ID, mux: mux, pane: pane.ID}
-		return w, e.still(ctx, su, w, p, text)
+		return w, e.still(ctx, su, w, text)
 	}
 	w, err := e.o.Desktop.Find(ctx, p.table, p.Proc)
 	if err == nil && w.CanType() {
 		at := way{how: "by " + w.Terminal + "'s remote control", window: &w}
-		return at, e.still(ctx, su, at, p, text)
+		return at, e.still(ctx, su, at, text)
 	}
 	name := "Its terminal"
 	if err == nil && w.Terminal != "" {
@@ -206,11 +206,7 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 	e.drawn(ctx, w, text)
 	for try := range 2 {
 		// Between the paste and the key a dialog may have opened, or the agent may have gone.
-		p, err := e.hears(ctx, su)
-		if err == nil {
-			err = e.still(ctx, su, w, p, text)
-		}
-		if err != nil {
+		if err := e.still(ctx, su, w, text); err != nil {
 			var r *core.Refusal
 			if errors.As(err, &r) {
 				return &core.Refusal{What: notDelivered, Why: "The text was pasted, but Enter was not pressed. " + r.Why, Hint: r.Hint}
@@ -243,8 +239,24 @@ func ending(text string) string {
 	return ""
 }
 
-// still proves that keys sent this way reach the agent's input box and nothing else.
-func (e *Engine) still(ctx context.Context, su *subject, w way, p proven, text string) error {
+// still proves that keys sent this way reach the agent's input box and nothing else. The pane is looked at
+// before the processes are: what is in it then was there when it was proven.
+func (e *Engine) still(ctx context.Context, su *subject, w way, text string) error {
+	var pane tmux.Pane
+	if w.mux != nil {
+		var ok bool
+		var err error
+		if pane, ok, err = w.mux.Pane(ctx, w.pane); err != nil {
+			return fmt.Errorf("look at the pane: %w", err)
+		}
+		if !ok {
+			return &core.Refusal{What: notDelivered, Why: "Its pane is gone."}
+		}
+	}
+	p, err := e.hears(ctx, su)
+	if err != nil {
+		return err
+	}
 	// A text that waits for its turn is given to the agent without the blank that guards it.
 	if strings.HasPrefix(text, " /") && p.Pill != core.PillIdle && p.Pill != "" {
 		return &core.Refusal{What: notDelivered, Why: "It works, and a text that begins with / would run as a command once it is its turn.",
@@ -259,13 +271,6 @@ func (e *Engine) still(ctx context.Context, su *subject, w way, p proven, text s
 			return verdict(notDelivered, err)
 		}
 		return e.boxShown(su, "", shown)
-	}
-	pane, ok, err := w.mux.Pane(ctx, w.pane)
-	if err != nil {
-		return fmt.Errorf("look at the pane: %w", err)
-	}
-	if !ok {
-		return &core.Refusal{What: notDelivered, Why: "Its pane is gone."}
 	}
 	if err := e.provePane(p, pane); err != nil {
 		return err

@@ -169,7 +169,7 @@ func (d *desktop) connect(t testing.TB) {
 		t.Fatal(err)
 	}
 	d.x, d.root = x, xproto.Setup(x).DefaultScreen(x).Root
-	for _, name := range []string{"_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_WM_PID"} {
+	for _, name := range []string{"_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_WM_PID", "_NET_WM_NAME"} {
 		a, err := xproto.InternAtom(x, false, uint16(len(name)), name).Reply()
 		if err != nil {
 			t.Fatal(err)
@@ -214,6 +214,8 @@ func (d *desktop) owner(w xproto.Window) int {
 	}
 	return 0
 }
+
+func (d *desktop) title(w xproto.Window) string { return string(d.property(w, "_NET_WM_NAME")) }
 
 // appears runs what opens one window and returns that window.
 func (d *desktop) appears(t testing.TB, what string, open func()) xproto.Window {

@@ -215,6 +215,12 @@ func describe() string {
 			fmt.Fprintf(&b, "--- pane %s\n%s\n", p.id, tail(out, 25))
 		}
 	}
+	if st.desk != nil {
+		for _, w := range st.desk.windows() {
+			fmt.Fprintf(&b, "--- window %d of process %d: %q\n", w, st.desk.owner(w), st.desk.title(w))
+		}
+		fmt.Fprintf(&b, "--- in front: %d\n", st.desk.active())
+	}
 	for _, agent := range []core.Agent{claudeAgent, codexAgent} {
 		heard := st.requestsOf(agent).prompts()
 		for _, h := range heard[max(0, len(heard)-3):] {

@@ -80,7 +80,22 @@ func trustHooks(t *testing.T) {
 		b, _ := os.ReadFile(filepath.Join(st.home, ".codex", "config.toml"))
 		return strings.Contains(string(b), "trusted_hash")
 	}
-	p.answer(t, `› *1\. *Review`, "Down")
+	// A key may be drawn late, and a second one then goes too far.
+	var pressed time.Time
+	until(t, 20*time.Second, "the choice to trust all", func() bool {
+		if p.shows(`› *2\. *Trust all`) {
+			return true
+		}
+		if time.Since(pressed) > 2*time.Second {
+			key := "Down"
+			if p.shows(`› *3\.`) {
+				key = "Up"
+			}
+			p.keys(t, key)
+			pressed = time.Now()
+		}
+		return false
+	})
 	p.answer(t, `› *2\. *Trust all`, "Enter")
 	until(t, 20*time.Second, "the trust in Codex's configuration", trusted)
 	until(t, 30*time.Second, "Codex's input box", func() bool { return p.shows(`(?m)^ *›`) })

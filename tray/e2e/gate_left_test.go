@@ -230,18 +230,40 @@ func glob(pattern string) []string {
 	return list
 }
 
+// inBackground starts a session in Claude Code's own background. Its service hands a session to a process
+// that it keeps ready, and on a busy machine that one may not be: then the session comes to nothing, which
+// Claude Code itself says, and a person would ask again.
+func inBackground(t *testing.T) *worker {
+	t.Helper()
+	for try := range 3 {
+		dir := st.freshFolder(t)
+		cmd := exec.Command("timeout", "60", st.claude, "--bg", "DOWORK in the background")
+		cmd.Env, cmd.Dir = st.env(), dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("claude --bg: %v\n%s", err, out)
+		}
+		began := time.Now()
+		for time.Since(began) < time.Duration(10*patience)*time.Second {
+			if native, _ := st.sessionIn(claudeAgent, dir); native != "" {
+				return st.arrived(t, &worker{agent: claudeAgent, dir: dir})
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		for _, f := range glob(filepath.Join(st.home, ".claude", "jobs", "*", "state.json")) {
+			b, _ := os.ReadFile(f)
+			t.Logf("try %d: %s\n%s", try, out, b)
+		}
+	}
+	t.Fatal("Claude Code brings up no session in its background")
+	return nil
+}
+
 // background ends what no signal may end: a session of Claude Code's background by its own command, and
 // a thread of Codex's shared daemon not at all.
 func background(t *testing.T) {
 	w := acting(t)
-	dir := st.freshFolder(t)
-	cmd := exec.Command("timeout", "60", st.claude, "--bg", "DOWORK in the background")
-	cmd.Env, cmd.Dir = st.env(), dir
-	out, err := cmd.CombinedOutput()
-	if t.Logf("claude --bg: %v\n%s", err, out); err != nil {
-		t.FailNow()
-	}
-	bg := st.arrived(t, &worker{agent: claudeAgent, dir: dir})
+	bg := inBackground(t)
 	w.becomes(t, soon, claudeAgent, bg.native, "live in the background", status(core.StatusLive))
 	_, stderr, code := w.run("jump", string(bg.id()))
 	refused(t, "JUMP to a background session", stderr, code, "No window to jump to.", "Attach")

@@ -86,7 +86,7 @@ type Event struct {
 	Wait    Wait
 	Ask     string // wait: first words of what is asked
 	Message string // stop: the last output
-	Said    *Said  // stop: its class
+	Said    *Said  // stop, or facts of one that rests: the class of the last output
 	Prompt  string // prompt: what was typed
 
 	CWD, Transcript, Model, Title, Entrypoint string

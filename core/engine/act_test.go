@@ -619,3 +619,28 @@ func (w *actWorld) serves(threads ...string) {
 		w.t.Fatal(err)
 	}
 }
+
+// TestSaid: the class of the last output is known from the hook that ends a turn and, where none told, from
+// the end of the transcript.
+func TestSaid(t *testing.T) {
+	acting(t, func(t *testing.T, w *actWorld) {
+		w.lives("s", "idle")
+		w.hook("stop", core.Process{Boot: boot, PID: agentPID, Start: 5000}, adaptertest.FakeHook{Session: "s", Text: "Both exist.\n\nWhich one should I delete?"})
+		w.pass(3 * time.Second)
+		if said := w.row("s").Live.Said; said == nil || said.Class != core.OutputQuestion || !strings.Contains(said.Line, "Which one") {
+			t.Errorf("by the hook: %+v", said)
+		}
+		w.agent.last = "--- FAIL: TestCounter (0.00s)\nFAIL"
+		path := filepath.Join(w.dir, "transcript")
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.stop()
+		w.sql("UPDATE sessions SET transcript_path = '" + path + "'")
+		w.start()
+		w.pass(2 * refreshGrown)
+		if said := w.row("s").Live.Said; said == nil || said.Class != core.OutputTestFailed {
+			t.Errorf("by the transcript: %+v", said)
+		}
+	})
+}

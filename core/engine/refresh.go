@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"tower/core"
+	"tower/core/classify"
 	"tower/core/sweep"
 )
 
@@ -30,6 +32,9 @@ type refresher struct {
 	due  map[core.SessionID]time.Time
 	last map[core.SessionID]time.Time
 
+	// judged are the transcripts whose last message was judged, as they were then. Only run touches it.
+	judged map[core.SessionID]core.Fingerprint
+
 	// failed are the sessions whose transcript could not be read when it was last looked at: one that
 	// can be read meanwhile does not make the loop well again. Only run touches it.
 	failed map[core.SessionID]error
@@ -39,6 +44,7 @@ func newRefresher(e *Engine) *refresher {
 	return &refresher{
 		e: e, wake: make(chan struct{}, 1),
 		due: map[core.SessionID]time.Time{}, last: map[core.SessionID]time.Time{}, failed: map[core.SessionID]error{},
+		judged: map[core.SessionID]core.Fingerprint{},
 	}
 }
 
@@ -84,7 +90,7 @@ func (r *refresher) run(ctx context.Context) error {
 	for {
 		ids, next := r.take(time.Now())
 		for _, id := range ids {
-			if err := guarded(ctx, func(ctx context.Context) error { return r.one(ctx, id) }); err != nil {
+			if err := guarded(ctx, func(ctx context.Context) error { return errors.Join(r.one(ctx, id), r.hear(ctx, id)) }); err != nil {
 				r.failed[id] = err
 			} else {
 				delete(r.failed, id)
@@ -116,6 +122,11 @@ func (r *refresher) trouble() error {
 	for id := range r.failed {
 		if _, ok := r.last[id]; !ok {
 			delete(r.failed, id)
+		}
+	}
+	for id := range r.judged {
+		if _, ok := r.last[id]; !ok {
+			delete(r.judged, id)
 		}
 	}
 	if len(r.failed) == 0 {
@@ -187,5 +198,40 @@ func (r *refresher) one(ctx context.Context, id core.SessionID) error {
 	return e.post(ctx, func(ctx context.Context) error {
 		e.found(res)
 		return e.commit(ctx)
+	})
+}
+
+// hear judges the last message of a session that rests and whose output no hook told: hooks are missing, or
+// the tower was not there when it was said.
+func (r *refresher) hear(ctx context.Context, id core.SessionID) error {
+	e := r.e
+	var s core.Session
+	err := e.post(ctx, func(context.Context) error {
+		l := e.picture.Live(id)
+		if l != nil && l.Said == nil && l.Pill == core.PillIdle {
+			s = *e.picture.Session(id)
+		}
+		return nil
+	})
+	t, ok := e.adapters[s.Agent].(core.Teller)
+	if err != nil || !ok || s.Transcript == "" {
+		return err
+	}
+	f, err := sweep.Stat(s.Transcript)
+	if err != nil || r.judged[id] == f {
+		return nil
+	}
+	text, err := t.LastMessage(ctx, s)
+	if err != nil {
+		return fmt.Errorf("read last message: %w", err)
+	}
+	r.judged[id] = f
+	said := classify.Last(text)
+	if said.Class == "" {
+		return nil
+	}
+	said.At = s.LastSeen
+	return e.post(ctx, func(context.Context) error {
+		return e.take(core.Event{Kind: core.EventFacts, Agent: s.Agent, Native: s.Native, Said: &said})
 	})
 }

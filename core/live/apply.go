@@ -52,7 +52,7 @@ func (p *Picture) Apply(ev core.Event) Outcome {
 		o.add(p.openRun(e, &s, &ev))
 	}
 	p.bind(&s, &ev, &o)
-	if ev.Kind == core.EventFacts {
+	if ev.Facts != nil {
 		p.learn(e, &s, &ev)
 	}
 	if s.CWD != before.CWD {

@@ -62,6 +62,10 @@ func (p *Picture) paint(e *entry, ev *core.Event, was core.Status) {
 			e.hook = waiting{}
 			turn(&l, core.PillWorking, ev.At)
 		}
+	case core.EventFacts:
+		if ev.Said != nil && l.Pill == core.PillIdle {
+			l.Said = ev.Said
+		}
 	case core.EventSeen:
 		e.look(&l, ev)
 	}

@@ -14,7 +14,7 @@ PREFIX ?= /usr/local
 FUZZTIME ?= 20s
 
 # Packages whose goroutines share state: these are tested with the race detector, the others without.
-RACE = core/alert,core/claim,core/engine,core/inbox,core/ledger,core/sweep,core/tmux,core/usage,tray,web/...
+RACE = core/alert,core/claim,core/engine,core/inbox,core/ledger,core/proc,core/sweep,core/tmux,core/usage,tray,web/...
 
 TAGS = e2e,slow
 GOTEST = go -C installer/tools run ./gotest -C ../..

@@ -9,13 +9,16 @@ import (
 	"tower/core"
 )
 
-// Reader reads the process table again and again with the same buffers. It is for one goroutine at a
-// time; the tables it returns are independent of it and of each other.
+// Reader reads the process table again and again with the same buffers. It is safe for concurrent use:
+// the poll and every action under way read by the same one, each in its turn. The tables it returns are
+// independent of it and of each other.
 type Reader struct {
 	boot    string
+	devices *devices
+
+	mu      sync.Mutex
 	scratch scratch
 	last    []core.Proc
-	devices *devices
 }
 
 // NewReader returns a Reader for the running boot.
@@ -24,6 +27,8 @@ func NewReader() *Reader { return &Reader{boot: boot(), devices: &devices{}} }
 // Read returns the processes that run now. A process that comes or goes meanwhile is in it or not; an
 // error means that the list as a whole cannot be trusted.
 func (r *Reader) Read() (*Table, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	rows, err := readRows(&r.scratch, r.last)
 	if err != nil {
 		return nil, err

@@ -5,12 +5,38 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tower/core"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// The poll and the actions read at the same time. Readings that share their buffers unguarded hold a
+// process without its start, or miss one that was there all along: "gone", an action would say.
+func TestReadersAtTheSameTime(t *testing.T) {
+	r := NewReader()
+	self := Self()
+	var readers sync.WaitGroup
+	for range 6 {
+		readers.Go(func() {
+			for range 60 {
+				table, err := r.Read()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !core.Alive(table, self) {
+					row, ok := table.Proc(self.PID)
+					t.Errorf("this process is not in the table as %v: %+v, %v", self, row, ok)
+					return
+				}
+			}
+		})
+	}
+	readers.Wait()
+}
 
 func TestTable(t *testing.T) {
 	dir := t.TempDir()

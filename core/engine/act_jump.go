@@ -46,11 +46,11 @@ func (e *Engine) raise(ctx context.Context, su *subject, p proven) error {
 		}
 		return &core.Refusal{What: noWindow, Why: fmt.Sprintf("It runs without a terminal (pid %d).", p.Proc.PID), Hint: hint}
 	}
-	mux, pane, ok := e.paneOf(ctx, p)
+	mux, pane, ok, asked := e.paneOf(ctx, p)
 	if !ok {
 		w, err := e.o.Desktop.Find(ctx, p.table, p.Proc)
 		if err != nil {
-			return err
+			return orUnasked(noWindow, err, asked)
 		}
 		return e.o.Desktop.Focus(ctx, w)
 	}
@@ -155,9 +155,10 @@ func (e *Engine) attachment(ctx context.Context, su *subject, p proven) (core.La
 		l.Argv[0] = e.program(su.Agent, l.Argv[0])
 		return l, nil
 	}
-	mux, pane, ok := e.paneOf(ctx, p)
+	mux, pane, ok, asked := e.paneOf(ctx, p)
 	if !ok {
-		return core.Launch{}, &core.Refusal{What: notAttached, Why: "It runs in a terminal of its own, not in tmux.", Hint: "Jump to it."}
+		return core.Launch{}, orUnasked(notAttached,
+			&core.Refusal{What: notAttached, Why: "It runs in a terminal of its own, not in tmux.", Hint: "Jump to it."}, asked)
 	}
 	_, err := newest(ctx, mux, pane)
 	var none *core.Refusal

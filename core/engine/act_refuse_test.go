@@ -84,7 +84,12 @@ func TestRefusals(t *testing.T) {
 		{"no window to type into", []change{process(func(p *adaptertest.RecordedProc) { p.Env = nil })}, nil, nil, send, []string{"takes no text from outside"}},
 		{"no terminal at all", []change{process(func(p *adaptertest.RecordedProc) { p.TTY = 0 })}, nil, nil, jump, []string{"without a terminal"}},
 		{"tmux without a client", nil, nil, nil, jump, []string{"no window is attached", "Attach to it, or end it."}},
-		{"tmux that hangs", nil, nil, func(w *actWorld) { w.mux.fail = tmux.ErrHung }, send, []string{"Not delivered."}},
+		{"tmux that hangs", nil, nil, func(w *actWorld) { w.mux.fail = tmux.ErrHung }, send, []string{"Not delivered.", "tmux does not answer"}},
+		{"tmux that hangs, jumped to", nil, nil, func(w *actWorld) { w.mux.fail = tmux.ErrHung }, jump, []string{"No window to jump to.", "tmux does not answer"}},
+		{"tmux that hangs, attached to", nil, nil, func(w *actWorld) { w.mux.fail = tmux.ErrHung }, func(id core.SessionID) core.Command {
+			return core.Command{Kind: core.CommandAttach, Session: id}
+		}, []string{"Not attached.", "tmux does not answer"}},
+		{"tmux that is gone", nil, nil, func(w *actWorld) { w.mux.fail = tmux.ErrNoServer }, send, []string{"takes no text from outside"}},
 		{"resume of a live one", nil, nil, nil, resume, []string{"Not resumed.", "It is running.", "Jump to it."}},
 		{"continue of a live one", nil, nil, nil, func(id core.SessionID) core.Command {
 			return core.Command{Kind: core.CommandContinue, Session: id, Agent: adaptertest.FakeName}

@@ -142,7 +142,8 @@ func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) 
 	if p.row.TTY == 0 {
 		return way{}, &core.Refusal{What: notDelivered, Why: "It has no terminal to type into."}
 	}
-	if mux, pane, ok := e.paneOf(ctx, p); ok {
+	mux, pane, ok, asked := e.paneOf(ctx, p)
+	if ok {
 		w := way{how: "by its tmux pane " + pane.ID, mux: mux, pane: pane.ID}
 		return w, e.still(ctx, su, w, text)
 	}
@@ -155,8 +156,8 @@ func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) 
 	if err == nil && w.Terminal != "" {
 		name = w.Terminal
 	}
-	return way{}, &core.Refusal{What: notDelivered, Why: name + " takes no text from outside, so nothing can be proven to arrive.",
-		Hint: "Jump to it and paste, or launch it in tmux or kitty with remote control."}
+	return way{}, orUnasked(notDelivered, &core.Refusal{What: notDelivered, Why: name + " takes no text from outside, so nothing can be proven to arrive.",
+		Hint: "Jump to it and paste, or launch it in tmux or kitty with remote control."}, asked)
 }
 
 // provePane is the whole proof that keys sent to a pane reach this agent and nothing else.

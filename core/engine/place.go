@@ -27,6 +27,7 @@ type place struct {
 	mux    Panes
 	pane   tmux.Pane
 	window *term.Window
+	unsure string // why nobody can say whether it is in a pane, or ""
 }
 
 // where finds out where a proven process shows. What cannot be found out stays empty.
@@ -43,10 +44,12 @@ func (e *Engine) where(ctx context.Context, p proven) place {
 		}
 		return true
 	})
-	if mux, pane, ok := e.paneOf(ctx, p); ok {
+	mux, pane, ok, err := e.paneOf(ctx, p)
+	if ok {
 		at.mux, at.pane = mux, pane
 		return at
 	}
+	at.unsure = unasked(err)
 	if w, err := e.o.Desktop.Find(ctx, p.table, p.Proc); err == nil {
 		at.window = &w
 	}
@@ -54,28 +57,53 @@ func (e *Engine) where(ctx context.Context, p proven) place {
 }
 
 // paneOf returns the tmux pane a process runs in: the one its environment names, if the pane's own
-// process stands above it and shares its terminal. An environment is inherited and proves nothing.
-func (e *Engine) paneOf(ctx context.Context, p proven) (Panes, tmux.Pane, bool) {
+// process stands above it and shares its terminal. An environment is inherited and proves nothing. An
+// error means that its server could not be asked, so that it may be in a pane or not.
+func (e *Engine) paneOf(ctx context.Context, p proven) (Panes, tmux.Pane, bool, error) {
+	var none tmux.Pane
 	env, ok := p.table.Environ(p.Proc.PID)
 	if !ok {
-		return nil, tmux.Pane{}, false
+		return nil, none, false, nil
 	}
 	socket, id, ok := tmux.Locate(env)
 	if !ok {
-		return nil, tmux.Pane{}, false
+		return nil, none, false, nil
 	}
 	mux := e.server(socket)
 	if mux == nil {
-		return nil, tmux.Pane{}, false
+		return nil, none, false, nil
 	}
 	pane, ok, err := mux.Pane(ctx, id)
+	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return nil, none, false, err
+	}
 	if err != nil || !ok || !above(p.table, pane.PID, p.Proc.PID) {
-		return nil, tmux.Pane{}, false
+		return nil, none, false, nil
 	}
 	if dev, err := tmux.Rdev(pane.TTY); err != nil || dev != p.row.TTY {
-		return nil, tmux.Pane{}, false
+		return nil, none, false, nil
 	}
-	return mux, pane, true
+	return mux, pane, true, nil
+}
+
+// unasked says that a tmux server could not be asked, or nothing.
+func unasked(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, tmux.ErrHung):
+		return "Its tmux does not answer."
+	}
+	return "Its tmux cannot be asked: " + line(err.Error(), 200) + "."
+}
+
+// orUnasked is a refusal for want of a window. Where a tmux server could not be asked, that is the reason:
+// the window is looked for in vain because it may be a pane.
+func orUnasked(what string, refused, asked error) error {
+	if why := unasked(asked); why != "" {
+		return &core.Refusal{What: what, Why: why, Hint: "Try again in a moment."}
+	}
+	return refused
 }
 
 // server returns the tmux server behind a socket: the tower's own, or a person's.
@@ -149,6 +177,9 @@ func (e *Engine) closeWindow(ctx context.Context, at place) (*bool, string) {
 			break
 		}
 		pause(ctx, 20*time.Millisecond)
+	}
+	if why == "" {
+		why = at.unsure
 	}
 	if why == "" {
 		why = "The terminal keeps it open."

@@ -241,29 +241,7 @@ func (w *tower) launched(t testing.TB, r *worker, ask func() core.Result) core.R
 	if !started.alive() {
 		t.Fatalf("the launch named process %d, which does not live\n%s", started.pid, describe())
 	}
-	var own time.Duration // when the agent's own records named the session
-	until(t, 30*time.Second, fmt.Sprintf("%s launched into a live session", r.agent), func() bool {
-		r.native, r.proc = w.stage.sessionIn(r.agent, r.dir)
-		if r.native == "" {
-			return false
-		}
-		if own == 0 {
-			own = time.Since(began)
-		}
-		row, ok := w.row(t, r.agent, r.native)
-		return ok && row.Status == core.StatusLive
-	})
-	took := time.Since(began)
-	t.Logf("%s live %.2f s after it was asked for, %.2f s after its own records named it", r.agent, took.Seconds(), (took - own).Seconds())
-	// How long the agent takes from its process to its record is its own affair and that of a busy
-	// machine; beyond what it takes on a quiet one it is not counted.
-	if theirs := own - time.Since(began) + age(started); theirs > agentStarts {
-		t.Logf("%s itself took %.2f s to come up", r.agent, theirs.Seconds())
-		took -= theirs - agentStarts
-	}
-	if took > promisedLaunch {
-		t.Errorf("%s was live only after %.2f s, promised are %.0f s", r.agent, took.Seconds(), promisedLaunch.Seconds())
-	}
+	w.liveInTime(t, r, began)
 	// npm starts Codex through node, so that there the process that was started is the parent.
 	if parent, _ := parentOf(r.proc.pid); started != r.proc && started.pid != parent {
 		t.Errorf("the launch named process %d, and the session is driven by %d", started.pid, r.proc.pid)
@@ -274,6 +252,34 @@ func (w *tower) launched(t testing.TB, r *worker, ask func() core.Result) core.R
 	}
 	w.stage.arrived(t, r)
 	return res
+}
+
+// liveInTime waits until the session that the agent's own records name in the worker's folder is live, and
+// holds the time since began against what is promised. How long the agent takes from its process to its
+// record is its own affair and that of a busy machine; beyond what it takes on a quiet one it is not counted.
+func (w *tower) liveInTime(t testing.TB, r *worker, began time.Time) {
+	t.Helper()
+	var own, theirs time.Duration
+	until(t, 30*time.Second, fmt.Sprintf("%s launched into a live session", r.agent), func() bool {
+		r.native, r.proc = w.stage.sessionIn(r.agent, r.dir)
+		if r.native == "" {
+			return false
+		}
+		if own == 0 {
+			own, theirs = time.Since(began), age(r.proc)
+		}
+		row, ok := w.row(t, r.agent, r.native)
+		return ok && row.Status == core.StatusLive
+	})
+	took := time.Since(began)
+	t.Logf("%s live %.2f s after it was asked for, %.2f s after its own records named it", r.agent, took.Seconds(), (took - own).Seconds())
+	if theirs > agentStarts {
+		t.Logf("%s itself took %.2f s to come up", r.agent, theirs.Seconds())
+		took -= theirs - agentStarts
+	}
+	if took > promisedLaunch {
+		t.Errorf("%s was live only after %.2f s, promised are %.0f s", r.agent, took.Seconds(), promisedLaunch.Seconds())
+	}
 }
 
 // agentStarts is how long an agent takes on a quiet machine from its process to its own record.

@@ -268,16 +268,7 @@ func trayActs(t *testing.T) {
 		began := time.Now()
 		click(t, conn, pid, "a window of the launch", func() bool { return len(d.windows()) > len(windows) }, filepath.Base(r.dir), "Launch", display)
 		r.window = d.windows()[len(windows)]
-		until(t, 30*time.Second, "the live session", func() bool {
-			r.native, r.proc = st.sessionIn(r.agent, r.dir)
-			row, ok := w.row(t, r.agent, r.native)
-			return r.native != "" && ok && row.Status == core.StatusLive
-		})
-		took := time.Since(began)
-		t.Logf("%s live %.2f s after the click", r.agent, took.Seconds())
-		if took > promisedLaunch {
-			t.Errorf("%s was live only %.2f s after the click", r.agent, took.Seconds())
-		}
+		w.liveInTime(t, r, began)
 		runs := w.detail(t, r.id()).Runs
 		if runs[len(runs)-1].LaunchToken == "" {
 			t.Errorf("the session from the tray has no launch's token: %+v", runs)

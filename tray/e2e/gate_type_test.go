@@ -42,6 +42,9 @@ func (w *tower) refusedAPI(t testing.TB, what, path string, body any, verdict st
 	}
 }
 
+// stops counts the turns that came to their end, by the session's hooks.
+func stops(w *tower, native string) int { return len(w.event(native, "Stop")) }
+
 // hears counts the requests that held a text anywhere in what was typed.
 func (s *stage) hears(agent core.Agent, text string) (n int) {
 	for _, h := range s.requestsOf(agent).prompts() {
@@ -61,7 +64,7 @@ func onlyOnce(t *testing.T, w *tower, r *worker, text string) {
 // arrivesAs is onlyOnce for a text that arrives as another one, or as one of several.
 func arrivesAs(t *testing.T, w *tower, r *worker, text, as string, or ...string) {
 	t.Helper()
-	before, began := prompts(w, r.native), time.Now()
+	before, over, began := prompts(w, r.native), stops(w, r.native), time.Now()
 	out, stderr, code := w.typeInto(r.id(), text)
 	if code != 0 {
 		t.Errorf("TYPE into %s: exit %d\n%s%s\n%s", r.agent, code, out, stderr, describe())
@@ -69,7 +72,10 @@ func arrivesAs(t *testing.T, w *tower, r *worker, text, as string, or ...string)
 	}
 	t.Logf("TYPE into %s, %d bytes: delivered after %.2f s", r.agent, len(text), time.Since(began).Seconds())
 	st.heardExactly(t, r.agent, as, or...)
-	until(t, 20*time.Second, "the hook of the prompt", func() bool { return prompts(w, r.native) > before })
+	until(t, 20*time.Second, "the hook of the turn's end", func() bool { return stops(w, r.native) > over })
+	if r.agent == claudeAgent { // its hooks tell of the turn's end a moment before it takes the next
+		until(t, 20*time.Second, "Claude Code idle by its own record", func() bool { return st.claudeSays(r.proc.pid, "idle") })
+	}
 	w.becomes(t, 20*time.Second, r.agent, r.native, "idle after what was typed", pill(core.PillIdle, ""))
 	if n := prompts(w, r.native) - before; n != 1 {
 		t.Errorf("what was typed once made %d prompts", n)
@@ -157,6 +163,10 @@ func typing(t *testing.T) {
 		until(t, 10*time.Second, string(agent)+" in the foreground", func() bool {
 			f, ok := stat(r.proc.pid)
 			return ok && f[0] != "T"
+		})
+		until(t, 20*time.Second, string(agent)+"'s input box after fg", func() bool {
+			shown := r.pane.screen()
+			return strings.ContainsAny(shown[max(0, strings.LastIndex(shown, "# fg")):], "❯›")
 		})
 		// Proven again once it is back.
 		onlyOnce(t, w, r, "DOWORK after fg")

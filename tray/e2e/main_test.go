@@ -79,6 +79,7 @@ func TestGates(t *testing.T) {
 					o.word = "SKIPPED(by the test itself)"
 				case t.Failed():
 					o.word = "FAILED"
+					st.tidy()
 				}
 				outcomes = append(outcomes, o)
 			}()

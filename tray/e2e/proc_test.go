@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,6 +130,43 @@ func endTagged(tag string) {
 		}
 		for range 60 {
 			if len(tagged(tag)) == 0 {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}
+
+// tidy ends what a gate that failed left running on the desktop and in panes, so that the next one is
+// judged for itself.
+func (s *stage) tidy() {
+	if s.desk == nil {
+		return
+	}
+	keep := map[int]bool{}
+	for _, cmd := range s.desk.parts {
+		keep[cmd.Process.Pid] = true
+	}
+	if s.tower != nil && s.tower.cmd != nil {
+		keep[s.tower.cmd.Process.Pid] = true
+	}
+	var left []process
+	for _, p := range tagged(s.tag) {
+		comm, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/comm")
+		parent, _ := parentOf(p.pid)
+		if !keep[p.pid] && (parent == 0 || parent != s.desk.owner(s.desk.blank)) && !bytes.HasPrefix(comm, []byte("tmux")) {
+			left = append(left, p)
+		}
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		for _, p := range left {
+			if p.alive() {
+				syscall.Kill(p.pid, sig)
+			}
+		}
+		for range 60 {
+			left = slices.DeleteFunc(left, func(p process) bool { return !p.alive() })
+			if len(left) == 0 {
 				return
 			}
 			time.Sleep(50 * time.Millisecond)

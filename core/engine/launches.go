@@ -74,10 +74,11 @@ func (e *Engine) note(u *underway) {
 	e.dirty = true
 }
 
-// reported takes over what the launcher told before it became the agent. The first report counts.
+// reported takes over what the launcher told before it became the agent. The first report counts: a
+// launcher that was run once more fails, and its failure is none of the process that runs.
 func (e *Engine) reported(r launch.Report) {
 	u := e.launches[r.Token]
-	if u == nil || u.Proc.Known() && r.Error == "" {
+	if u == nil || u.Proc.Known() && (r.Error == "" || r.Proc != u.Proc) {
 		return
 	}
 	if r.Error != "" { // also after it had told its process: the last step can fail
@@ -134,8 +135,9 @@ func (e *Engine) launchFailed(u *underway, text string, lines []string) {
 	u.news()
 }
 
-// watchLaunches judges every launch under way by a reading of the process table.
-func (e *Engine) watchLaunches(t core.Table) {
+// watchLaunches judges every launch under way by a reading of the process table. One that reported since
+// may have begun after the table was read, which then says nothing of it.
+func (e *Engine) watchLaunches(l *look) {
 	now := time.Now()
 	for token, u := range e.launches {
 		age := now.Sub(u.RequestedAt.Time())
@@ -145,7 +147,7 @@ func (e *Engine) watchLaunches(t core.Table) {
 				delete(e.launches, token)
 				e.dirty = true
 			}
-		case u.Proc.Known() && !core.Alive(t, u.Proc):
+		case u.Proc.Known() && u.started.Before(l.before) && !core.Alive(l.table, u.Proc):
 			e.launchFailed(u, fmt.Sprintf("It ended after %s.", seconds(now.Sub(u.started))), nil)
 			e.lastLines(u)
 		case age <= toBegin:

@@ -14,6 +14,7 @@ import (
 // look is what one poll saw, judged later by the owner.
 type look struct {
 	at        core.Instant
+	before    time.Time // when the table began to be read
 	table     core.Table
 	sightings []core.Sighting
 	answered  map[core.Agent]bool       // whose evidence could be read
@@ -38,6 +39,7 @@ func (e *Engine) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.before = time.Now()
 	table, err := e.o.Table()
 	if err != nil {
 		return fmt.Errorf("read process table: %w", err)
@@ -50,9 +52,10 @@ func (e *Engine) poll(ctx context.Context) error {
 	l.adopted = adopted
 	err = e.post(ctx, func(ctx context.Context) error {
 		unjudged := e.judge(&l)
-		e.watchLaunches(l.table)
+		e.watchLaunches(&l)
 		e.unkill(&l)
-		dead := func(p core.Process) bool { return !core.Alive(l.table, p) }
+		// The table may be older than a process that the drain told of.
+		dead := func(p core.Process) bool { return !core.Alive(l.table, p) && !e.o.Alive(p) }
 		e.picture.Forget(dead)
 		e.forgetLaunched(dead)
 		return errors.Join(unjudged, e.commit(ctx))

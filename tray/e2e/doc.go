@@ -12,7 +12,8 @@
 //
 // A run ends with a line a gate: RAN, FAILED, or SKIPPED with its reason. A part that cannot be had is
 // a failure unless E2E_SKIP names it (claude, codex, bus, corpus, desktop, separated by commas), and
-// inside a gate that ran no assertion is left out. Waits are polls with a deadline. Deadlines of the agents and of the rig
-// are generous, since an agent on two busy cores is ten times slower (E2E_PATIENCE multiplies them);
-// deadlines of the tower are the promised ones, and what was measured is printed.
+// inside a gate that ran no assertion is left out. A gate may be run alone: it sees to what it needs.
+// Waits are polls with a deadline. Deadlines of the agents and of the rig are generous, since an agent
+// on two busy cores is ten times slower (E2E_PATIENCE multiplies them); deadlines of the tower are the
+// promised ones, and what was measured is printed.
 package e2e

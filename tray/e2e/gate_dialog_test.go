@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -136,73 +135,4 @@ func launcherDies(t *testing.T) {
 			}
 		}
 	}
-}
-
-// slowTerminal has the terminal take 7 s for its window. Meanwhile everything else goes on, and only
-// what the waiting action holds is held.
-func slowTerminal(t *testing.T) {
-	w := acting(t)
-	d := st.desk
-	over := d.openPane(t, execed, codexAgent)
-	other := d.openPane(t, execed, claudeAgent)
-	for _, r := range []*worker{over, other} {
-		st.arrived(t, r)
-		w.becomes(t, soon, r.agent, r.native, "idle", pill(core.PillIdle, ""))
-	}
-	onlyOnce(t, w, over, "DOWORK to be resumed")
-	w.endAPI(t, over)
-
-	slow := filepath.Join(st.dir, "slow")
-	if err := os.MkdirAll(slow, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	real, err := exec.LookPath(xterm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(slow, xterm), []byte("#!/bin/sh\nsleep 7\nexec "+real+" \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	w.stop(t)
-	var path string
-	for _, v := range w.env() {
-		if p, ok := strings.CutPrefix(v, "PATH="); ok {
-			path = p
-		}
-	}
-	w.start(t, []string{"serve"}, "PATH="+slow+":"+path)
-	w.becomes(t, soon, claudeAgent, other.native, "idle", pill(core.PillIdle, ""))
-
-	began := time.Now()
-	answered := make(chan answer, 1)
-	go func() { answered <- w.post(t, of(over.id(), "resume"), map[string]any{"terminal": xterm}) }()
-	w.becomes(t, time.Second, codexAgent, over.native, "being resumed", func(r core.Row) bool { return r.Busy != "" })
-	w.refusedAPI(t, "a second RESUME", of(over.id(), "resume"), map[string]any{"terminal": xterm}, "Not resumed.", "under way")
-	st.anthropic.hold.shut()
-	ask(t, w, other.pane, other.native, "DOWORK meanwhile")
-	until(t, 20*time.Second, "Claude Code busy by its own record", func() bool { return st.claudeSays(other.proc.pid, "busy") })
-	w.becomes(t, atOnce, claudeAgent, other.native, "working while the terminal is slow", pill(core.PillWorking, ""))
-	w.polls(t, 1)
-	if len(answered) > 0 || time.Since(began) > 7*time.Second {
-		t.Errorf("the slow terminal was not slow any more after %.1f s: nothing was shown", time.Since(began).Seconds())
-	}
-	st.anthropic.hold.open()
-	until(t, 20*time.Second, "Claude Code idle by its own record", func() bool { return st.claudeSays(other.proc.pid, "idle") })
-	w.becomes(t, atOnce, claudeAgent, other.native, "idle while the terminal is slow", pill(core.PillIdle, ""))
-
-	a := <-answered
-	if a.code != 200 {
-		t.Errorf("RESUME by a slow terminal: %d\n%s", a.code, a.body)
-	}
-	if a.took < 7*time.Second || a.took > 15*time.Second {
-		t.Errorf("RESUME by a slow terminal was answered after %.1f s", a.took.Seconds())
-	}
-	st.arrived(t, over)
-	over.window = d.windows()[len(d.windows())-1]
-	w.becomes(t, soon, codexAgent, over.native, "live, with nothing held", func(r core.Row) bool { return r.Status == core.StatusLive && r.Busy == "" })
-	over.pane = nil
-	w.endAPI(t, over)
-	w.endAPI(t, other)
-	w.stop(t)
-	serving(t)
 }

@@ -42,7 +42,7 @@ func (s *Server) faultOf(r *http.Request, err error) fault {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &refusal):
-		return fault{code: http.StatusConflict, Text: strings.TrimSpace(refusal.What + " " + refusal.Why), Hint: refusal.Hint, Refused: true}
+		return fault{code: http.StatusConflict, Text: refusal.Verdict(), Hint: refusal.Hint, Refused: true}
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
 	case errors.Is(err, fs.ErrNotExist):

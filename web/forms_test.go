@@ -94,6 +94,7 @@ func TestPageLaunches(t *testing.T) {
 	}
 	b.press("dialog", "Show it")
 	b.until(fmt.Sprintf(`!document.querySelector('dialog') && document.querySelector('.op[data-key="o:%s"]')`, shown))
+	b.until(fmt.Sprintf(`document.querySelector('[data-id="%s"]').getAttribute('aria-expanded') === 'true'`, shown))
 	// Closed with Escape, the form leaves the focus where it was; the button in the bar opens it too.
 	b.run(`document.getElementById('launch').focus(); document.getElementById('launch').click()`)
 	b.until(`document.activeElement.name === 'cwd'`)

@@ -132,6 +132,10 @@ func (e *Engine) attach(ctx context.Context, c core.Command) (core.Result, error
 		return core.Result{Said: "Run this in a terminal.", Run: &l}, nil
 	}
 	name, err := e.o.Desktop.Choose(e.terminal(c.Terminal))
+	var r *core.Refusal
+	if errors.As(err, &r) {
+		return core.Result{}, &core.Refusal{What: notAttached, Why: r.Why, Hint: "Run in a terminal: tower attach " + su.Native}
+	}
 	if err != nil {
 		return core.Result{}, err
 	}

@@ -363,12 +363,15 @@ func (e *Engine) awaitLaunch(ctx context.Context, what string, u *underway) erro
 	}
 }
 
-// lastHint shows the last lines of a launch that failed.
+// lastHint shows the last lines of a launch that failed, or where to look when it never came so far.
 func lastHint(u *underway) string {
-	if len(u.lines) == 0 {
-		return ""
+	switch {
+	case len(u.lines) > 0:
+		return "It said: " + strings.Join(u.lines, " / ")
+	case u.Proc.PID == 0 && u.Home == core.HomeWindow:
+		return "See whether " + u.Terminal + " opens by hand, or choose another terminal, or tmux."
 	}
-	return "It said: " + strings.Join(u.lines, " / ")
+	return ""
 }
 
 // launchedResult tells what came of a launch.
@@ -385,10 +388,16 @@ func (e *Engine) launchedResult(ctx context.Context, u *underway, cautions []str
 		}
 		display := e.adapters[u.Agent].Agent().Display
 		verb := "Launched"
-		if u.Resumes {
+		switch {
+		case u.Resumes:
 			verb = "Resumed"
+		case u.Continues != "":
+			verb = "Continued with"
 		}
 		said = fmt.Sprintf("%s %s in %s (pid %d).", verb, display, u.Terminal, u.Proc.PID)
+		if u.Home == core.HomeTmux {
+			said += " Attach shows it."
+		}
 		if u.text != "" {
 			said += " " + u.text
 		}

@@ -90,6 +90,11 @@ func TestRefusals(t *testing.T) {
 			return core.Command{Kind: core.CommandAttach, Session: id}
 		}, []string{"Not attached.", "tmux does not answer"}},
 		{"tmux that is gone", nil, nil, func(w *actWorld) { w.mux.fail = tmux.ErrNoServer }, send, []string{"takes no text from outside"}},
+		{"attach without a display", nil, nil, func(w *actWorld) {
+			w.desk.refuse = &core.Refusal{What: "Not started.", Why: "There is no display.", Hint: "Start the tower in one."}
+		}, func(id core.SessionID) core.Command {
+			return core.Command{Kind: core.CommandAttach, Session: id}
+		}, []string{"Not attached.", "There is no display.", "Run in a terminal: tower attach s"}},
 		{"resume of a live one", nil, nil, nil, resume, []string{"Not resumed.", "It is running.", "Jump to it."}},
 		{"continue of a live one", nil, nil, nil, func(id core.SessionID) core.Command {
 			return core.Command{Kind: core.CommandContinue, Session: id, Agent: adaptertest.FakeName}

@@ -328,6 +328,16 @@ func TestLaunchWithAKnownID(t *testing.T) {
 	})
 }
 
+// TestLaunchInTmux: where there is no window to see, the answer says how to.
+func TestLaunchInTmux(t *testing.T) {
+	acting(t, func(t *testing.T, w *actWorld) {
+		r, err := w.do(core.Command{Kind: core.CommandLaunch, Agent: adaptertest.FakeName, CWD: w.dir, Terminal: "tmux"})
+		if err != nil || !strings.Contains(r.Said, "in tmux (pid ") || !strings.Contains(r.Said, "Attach shows it.") {
+			t.Errorf("Do = %q, %v", r.Said, err)
+		}
+	})
+}
+
 // TestLaunchThatDies: its end is seen and told with how long it ran, and in tmux with its last lines.
 func TestLaunchThatDies(t *testing.T) {
 	for _, home := range []string{core.HomeWindow, core.HomeTmux} {
@@ -526,6 +536,9 @@ func TestContinue(t *testing.T) {
 		r, err := w.do(core.Command{Kind: core.CommandContinue, Session: id, Agent: adaptertest.FakeName, Text: "Only the flaky one, please."})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !strings.HasPrefix(r.Said, "Continued with Fake Agent in ") {
+			t.Errorf("it says %q", r.Said)
 		}
 		prompt := w.agent.launched[0].Prompt
 		for _, want := range []string{"Fake Agent session s\n", "Title: Flaky test\n", "It worked in: " + w.dir, "work log: " + log, "> Next: the flaky one.\n", "Only the flaky one, please."} {

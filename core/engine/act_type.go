@@ -157,7 +157,7 @@ func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) 
 		name = w.Terminal
 	}
 	return way{}, orUnasked(notDelivered, &core.Refusal{What: notDelivered, Why: name + " takes no text from outside, so nothing can be proven to arrive.",
-		Hint: "Jump to it and paste, or launch it in tmux or kitty with remote control."}, asked)
+		Hint: "Jump to it and paste. Sessions that are launched in kitty or in tmux take text."}, asked)
 }
 
 // provePane is the whole proof that keys sent to a pane reach this agent and nothing else.

@@ -45,10 +45,10 @@ const oneArgument = 128<<10 - 1
 func Build(name string, s Spec, goos string) (Command, error) {
 	if !slices.Contains(Order(goos), name) {
 		return Command{}, notStarted(fmt.Sprintf("%q is no terminal of this system.", name),
-			"Set launch.terminal to one of: "+strings.Join(Order(goos), ", ")+".")
+			"Choose one of: "+strings.Join(Order(goos), ", ")+".")
 	}
 	if why := unfit(name, s, goos); why != "" {
-		return Command{}, notStarted(why, "Choose another terminal with launch.terminal, or launch in tmux.")
+		return Command{}, notStarted(why, "Choose another terminal, or launch in tmux.")
 	}
 	c := Command{Terminal: name, Dir: s.Dir, Env: withoutWindow(s.Env)}
 	c.Unverified = goos != "linux" || name == wezterm || name == xdgTerminal

@@ -60,13 +60,13 @@ func (l Look) Choose(want string) (string, error) {
 	order := Order(l.GOOS)
 	switch {
 	case want != "" && !slices.Contains(Names(), want):
-		return "", notStarted(fmt.Sprintf("No terminal is known by the name %q.", want), "Set launch.terminal to one of: "+strings.Join(order, ", ")+".")
+		return "", notStarted(fmt.Sprintf("No terminal is known by the name %q.", want), "Choose one of: "+strings.Join(order, ", ")+".")
 	case want != "" && !slices.Contains(order, want):
-		return "", notStarted(fmt.Sprintf("%s is no terminal of this system.", want), "Set launch.terminal to one of: "+strings.Join(order, ", ")+".")
+		return "", notStarted(fmt.Sprintf("%s is no terminal of this system.", want), "Choose one of: "+strings.Join(order, ", ")+".")
 	}
 	if !l.display() {
 		return "", notStarted("The tower has no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set.",
-			"Start the tower inside the desktop session, or launch in tmux.")
+			"Start the tower inside the desktop session, "+l.windowless())
 	}
 	if want != "" {
 		if why, hint := l.lacks(want); why != "" {
@@ -80,12 +80,20 @@ func (l Look) Choose(want string) (string, error) {
 		}
 	}
 	return "", notStarted("No terminal is installed of those the tower can open: "+strings.Join(order, ", ")+".",
-		"Install one of them, or launch in tmux.")
+		"Install one of them, "+l.windowless())
 }
 
 // display tells whether there is any place for a window. Systems with one desktop have it.
 func (l Look) display() bool {
 	return l.GOOS == "darwin" || l.GOOS == "windows" || l.Getenv("DISPLAY") != "" || l.Getenv("WAYLAND_DISPLAY") != ""
+}
+
+// windowless is the way on for who cannot have a window.
+func (l Look) windowless() string {
+	if _, ok := l.Has("tmux"); ok {
+		return "or launch in tmux."
+	}
+	return "or install tmux: a session can live there without a window."
 }
 
 // lacks tells what keeps a terminal of this system from opening a window, "" for nothing.
@@ -95,14 +103,14 @@ func (l Look) lacks(name string) (why, hint string) {
 		program = itermApplication
 	}
 	if _, ok := l.Has(program); !ok {
-		return fmt.Sprintf("%s is not installed: there is no program %s.", name, program), "Install it, or choose another with launch.terminal."
+		return fmt.Sprintf("%s is not installed: there is no program %s.", name, program), "Install it, or choose another terminal."
 	}
 	switch {
 	case name == xterm && l.Getenv("DISPLAY") == "":
-		return "xterm needs an X display and DISPLAY is not set.", "Choose another with launch.terminal."
+		return "xterm needs an X display and DISPLAY is not set.", "Choose another terminal."
 	case name == gnomeTerminal && !l.bus():
 		return "gnome-terminal needs a session bus and none is known: DBUS_SESSION_BUS_ADDRESS is not set.",
-			"Start the tower inside the desktop session, or choose another with launch.terminal."
+			"Start the tower inside the desktop session, or choose another terminal."
 	}
 	return "", ""
 }

@@ -50,6 +50,9 @@ func TestChoose(t *testing.T) {
 			if got != "" || r.What != "Not started." || !strings.Contains(r.Why, c.refuse) || r.Hint == "" {
 				t.Errorf("Choose(%q) = %q, %+v", c.want, got, r)
 			}
+			if !strings.Contains(c.has, "tmux") && strings.Contains(r.Hint, "launch in tmux") {
+				t.Errorf("Choose(%q) = %+v: there is no tmux", c.want, r)
+			}
 		})
 	}
 }

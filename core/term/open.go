@@ -51,7 +51,7 @@ func Open(ctx context.Context, c Command) (*Opening, error) {
 	program, ok := find(c.Argv[0], c.Env)
 	if !ok {
 		return nil, notStarted(fmt.Sprintf("%s is not installed: there is no program %s.", c.Terminal, c.Argv[0]),
-			"Install it, or choose another with launch.terminal.")
+			"Install it, or choose another terminal.")
 	}
 	if c.Dir != "" {
 		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
@@ -147,7 +147,10 @@ func (t *tail) read() {
 	}
 }
 
-// lines is what was kept, as the end of a sentence.
+// lastLines is how many lines of a command's standard error are told.
+const lastLines = 5
+
+// lines is the last of what was kept, as the end of a sentence of one line.
 func (t *tail) lines() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -155,5 +158,6 @@ func (t *tail) lines() string {
 	if text == "" {
 		return ""
 	}
-	return ": " + text
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	return ": " + strings.Join(lines[max(0, len(lines)-lastLines):], " / ")
 }

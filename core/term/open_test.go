@@ -62,6 +62,15 @@ func TestOpenFails(t *testing.T) {
 		t.Errorf("Err() = %d bytes: %.60v", len(o.Err().Error()), o.Err())
 	}
 
+	o, err = Open(t.Context(), sh("echo one >&2; echo two >&2; exit 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, o)
+	if o.Err() == nil || !strings.HasSuffix(o.Err().Error(), "exit status 1: one / two") {
+		t.Errorf("Err() = %v, want it on one line", o.Err())
+	}
+
 	o, err = Open(t.Context(), sh("kill -9 $$"))
 	if err != nil {
 		t.Fatal(err)

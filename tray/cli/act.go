@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -94,6 +95,15 @@ func (e *Env) jump() *cobra.Command {
 	}
 }
 
+// known are the names of the agents, to choose from.
+func (e *Env) known() string {
+	var names []string
+	for _, a := range e.Adapters {
+		names = append(names, string(a.Agent().Agent))
+	}
+	return strings.Join(names, " or ")
+}
+
 func nothing() (any, error) { return struct{}{}, nil }
 
 func (e *Env) attach() *cobra.Command {
@@ -124,8 +134,8 @@ in a new window.
 // started are the flags of every command that starts an agent.
 type started struct{ model, cwd, terminal, file string }
 
-func (s *started) flags(c *cobra.Command) {
-	c.Flags().StringVar(&s.model, "model", "", "the model; without it the agent decides")
+func (s *started) flags(c *cobra.Command, without string) {
+	c.Flags().StringVar(&s.model, "model", "", "the model; without it "+without)
 	c.Flags().StringVar(&s.terminal, "terminal", "", "the terminal to open, or tmux; without it the configured one")
 }
 
@@ -179,11 +189,7 @@ Needs a running tower.`,
 				return err
 			}
 			if agent == "" {
-				var known []string
-				for _, a := range e.Adapters {
-					known = append(known, string(a.Agent().Agent))
-				}
-				return usageError{fmt.Errorf("say which agent: --agent %s", strings.Join(known, " or "))}
+				return usageError{fmt.Errorf("say which agent: --agent %s", e.known())}
 			}
 			if len(a) == 1 {
 				if a[0] != "-" {
@@ -208,7 +214,7 @@ Needs a running tower.`,
 			return e.say(r)
 		},
 	}
-	s.flags(c)
+	s.flags(c, "the agent decides")
 	c.Flags().StringVar(&agent, "agent", "", "which agent")
 	c.Flags().StringVar(&s.cwd, "cwd", "", "the folder it works in; without it this one")
 	c.Flags().StringVar(&name, "name", "", "a name for the session")
@@ -222,12 +228,12 @@ func (e *Env) resume() *cobra.Command {
 		Use: "resume SESSION", Short: "Take an ended session up again, with the agent that made it",
 		Long: `Take an ended session up again, in its own folder. An agent reads its own
 transcripts only, so the agent cannot be changed: "tower continue" hands the work
-to another one. Without --model it goes on with the model it had.
+to another one.
 ` + which,
 		Args: args(1, 1),
 		RunE: e.doing("resume", func() (any, error) { return s.body(nil) }),
 	}
-	s.flags(c)
+	s.flags(c, "that of its last turn")
 	c.Flags().StringVar(&s.cwd, "cwd", "", "another folder, when its own is gone and the agent allows it")
 	return c
 }
@@ -244,12 +250,15 @@ project's work log; what --prompt-file holds is added.
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
 			if with == "" {
-				return usageError{errors.New("say who goes on: --with AGENT")}
+				if err := e.Open(); err != nil {
+					return err
+				}
+				return usageError{fmt.Errorf("say who goes on: --with %s", e.known())}
 			}
 			return e.doing("continue", func() (any, error) { return s.body(map[string]string{"agent": with, "name": name}) })(c, a)
 		},
 	}
-	s.flags(c)
+	s.flags(c, "the agent decides")
 	c.Flags().StringVar(&with, "with", "", "which agent goes on")
 	c.Flags().StringVar(&name, "name", "", "a name for the new session; without it that of the old one")
 	c.Flags().StringVar(&s.cwd, "cwd", "", "another folder than that of the old session")
@@ -274,6 +283,9 @@ leading "/" or "!", so that it stays a prompt.
 			}
 			return e.doing("type", func() (any, error) {
 				text, err := prompt(file)
+				if err == nil && strings.TrimSpace(text) == "" {
+					err = &core.Refusal{What: "Not delivered.", Why: "The text is empty.", Hint: "Give it on standard input, or by --text-file."}
+				}
 				return map[string]string{"text": text}, err
 			})(c, a)
 		},
@@ -320,6 +332,10 @@ func prompt(file string) (string, error) {
 	}
 	if len(b) > core.MaxPrompt {
 		return "", hinted{fmt.Errorf("the text is longer than %d bytes", core.MaxPrompt), "Put it into a file of the project and name that file."}
+	}
+	if !utf8.Valid(b) {
+		// JSON would carry another character in its place, and a text is a text to the byte.
+		return "", &core.Refusal{What: "Not sent.", Why: "The text is not valid UTF-8.", Hint: "Convert it first, with iconv for example."}
 	}
 	return string(b), nil
 }

@@ -22,6 +22,7 @@ import (
 	"tower/core/home"
 	"tower/core/ledger"
 	"tower/core/load"
+	"tower/core/proc"
 )
 
 // check is one thing doctor looked at.
@@ -131,11 +132,11 @@ func (e *Env) examineHook(add func(id, state, text, fix string)) {
 	}
 }
 
-// examineWindows tells where a launch would open, seen from here: a tower that the desktop started may
-// have another display.
+// examineWindows tells where a launch would open: of the running tower, which may have another display than
+// whoever asks, else of one that is started from here.
 func (e *Env) examineWindows(add func(id, state, text, fix string)) {
 	_, noMux := exec.LookPath("tmux")
-	name, err := engine.NewDesktop(os.Environ(), slog.New(slog.DiscardHandler)).Choose(e.Config.Terminal)
+	name, err := engine.NewDesktop(e.towerEnviron(), slog.New(slog.DiscardHandler)).Choose(e.Config.Terminal)
 	var refused *core.Refusal
 	switch {
 	case err == nil && e.Config.LaunchHome == core.HomeTmux && noMux == nil:
@@ -157,6 +158,28 @@ func (e *Env) examineWindows(add func(id, state, text, fix string)) {
 		}
 		add("windows", "bad", "nothing can be launched: "+err.Error(), fix)
 	}
+}
+
+// towerEnviron is the environment the running tower was started with; without one, or where nobody may read
+// it, this program's own.
+func (e *Env) towerEnviron() []string {
+	p, err := e.endpoint()
+	if err != nil {
+		return os.Environ()
+	}
+	t, err := proc.NewReader().Read()
+	if err != nil {
+		return os.Environ()
+	}
+	m, ok := t.Environ(p.PID)
+	if !ok {
+		return os.Environ()
+	}
+	var list []string
+	for k, v := range m {
+		list = append(list, k+"="+v)
+	}
+	return list
 }
 
 // examineMachine tells how busy the machine is: an answer to "why is it slow" that is not Tower.

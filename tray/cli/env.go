@@ -53,6 +53,9 @@ func (e *Env) Open() error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(h.Config); err == nil && !info.IsDir() {
+		return hinted{fmt.Errorf("%s is a file, and Tower's settings need a folder there", h.Config), "Move it away, or set TOWER_HOME to a folder."}
+	}
 	e.Config, e.Origins, err = config.Load(config.Options{
 		ConfigFile: h.ConfigFile(), AgentsFile: h.AgentsFile(), Agents: adapters.Defaults,
 		Getenv: e.Getenv, UserHome: folder, Data: h.Data, Temp: os.TempDir(),

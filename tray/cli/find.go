@@ -43,9 +43,30 @@ func find(rows []core.Row, what string) (core.Row, error) {
 	case 1:
 		return exact[0], nil
 	}
-	var ids []string
-	for _, r := range exact[:min(len(exact), 5)] {
-		ids = append(ids, string(r.ID))
+	return core.Row{}, &core.Refusal{What: "Not clear.", Why: fmt.Sprintf("%d sessions fit %q: %s.", len(exact), what, several(exact)), Hint: "Use more of the id."}
+}
+
+// several names sessions by what the lists show, with as much of each id as tells them apart.
+func several(rows []core.Row) string {
+	const most = 5
+	n := shown
+	for i, r := range rows {
+		for _, o := range rows[:i] {
+			for n < len(r.Native) && n < len(o.Native) && r.Native[:n] == o.Native[:n] {
+				n++
+			}
+		}
 	}
-	return core.Row{}, &core.Refusal{What: "Not clear.", Why: fmt.Sprintf("%d sessions fit %q: %s.", len(exact), what, strings.Join(ids, ", ")), Hint: "Use more of the id."}
+	var out []string
+	for _, r := range rows[:min(len(rows), most)] {
+		s := clean(r.Native[:min(n, len(r.Native))], n)
+		if r.TitleText != "" {
+			s += fmt.Sprintf(" %q", clean(r.TitleText, 40))
+		}
+		out = append(out, s+" "+state(r, true))
+	}
+	if len(rows) > most {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
 }

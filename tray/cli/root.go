@@ -71,7 +71,7 @@ func (e *Env) exit(err error, see string) int {
 	case errors.As(err, &q):
 		return int(q)
 	case errors.As(err, &refused):
-		fmt.Fprintf(e.Err, "tower: refused: %s %s\n", refused.What, refused.Why)
+		fmt.Fprintf(e.Err, "tower: refused: %s\n", refused.Verdict())
 		e.hint(refused.Hint)
 		return ExitRefused
 	case errors.Is(err, errNotRunning):

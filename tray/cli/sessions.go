@@ -132,7 +132,7 @@ func (e *Env) list(rows []core.Row, running bool) error {
 	t := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "STATE\tAGENT\tTITLE\tFOLDER\tTURNS\tLAST\tID")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", state(r, running), r.Agent, titleOf(r, 44), base(r.CWD), number(r.Turns), e.age(r.LastSeen), clean(short(r.Native), 13))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", state(r, running), r.Agent, titleOf(r, 44), base(r.CWD), number(r.Turns), e.age(r.LastSeen), clean(short(r.Native), shown))
 	}
 	return t.Flush()
 }

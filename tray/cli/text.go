@@ -101,12 +101,10 @@ func (e *Env) age(i core.Instant) string {
 	return i.Time().In(e.zone).Format(time.DateOnly)
 }
 
-func short(id string) string {
-	if len(id) > 13 {
-		return id[:13]
-	}
-	return id
-}
+// shown is how many characters of an id a list shows.
+const shown = 13
+
+func short(id string) string { return id[:min(len(id), shown)] }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")

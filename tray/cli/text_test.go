@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +141,29 @@ func TestFind(t *testing.T) {
 		var refused *core.Refusal
 		if !errors.As(err, &refused) || refused.What != want {
 			t.Errorf("find(%q) = %v, want the refusal %q", what, err, want)
+		}
+	}
+	// Several are told by the ids that the lists show, as far as they differ, never by ids one has not seen.
+	_, err := find(rows, "Twice")
+	if want := `2 sessions fit "Twice": aaaa1112-0000 "Twice" □ ended, bbbb0000-0000 "Twice" □ ended.`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("find(Twice) = %v, want %s", err, want)
+	}
+	_, err = find(rowsOf("01a22ee0-8503-7000-8000-1", "01a22ee0-8503-7000-8000-2"), "01a22ee0")
+	if err == nil || !strings.Contains(err.Error(), "01a22ee0-8503-7000-8000-1 □ ended, 01a22ee0-8503-7000-8000-2 □ ended.") {
+		t.Errorf("find of ids with one beginning = %v", err)
+	}
+}
+
+func TestPromptIsText(t *testing.T) {
+	for text, fine := range map[string]bool{"two\nlines \t 🙂\n": true, "": true, "a \xff byte": false} {
+		file := filepath.Join(t.TempDir(), "prompt")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := prompt(file)
+		var refused *core.Refusal
+		if fine && (err != nil || got != text) || !fine && !errors.As(err, &refused) {
+			t.Errorf("prompt of %q = %q, %v", text, got, err)
 		}
 	}
 }

@@ -83,7 +83,7 @@ export function launchForm(world, with_) {
   const agent = choice('Agent', list, given.agent, changed);
   changed(agent.value);
   form({
-    title: 'New session', go: 'Launch', note: 'Opens in a terminal window of its own.', first: cwd,
+    title: 'New session', go: 'Launch', note: 'Opens in a terminal window of its own, or in tmux where there is none.', first: cwd,
     body: [h('span', { class: 'k' }, 'Agent'), agent.node, labelled('Folder', cwd, where), folders.list, labelled('Model', model), models.list, labelled('Name', name), labelled('Prompt', prompt)],
     send: () => post('/api/launch', { agent: agent.value, cwd: cwd.value, model: model.value, name: name.value, prompt: prompt.value }, longest),
     good(r, d, { fields, said, start, away }) {

@@ -177,7 +177,7 @@ function reveal(id) {
     filter.text = filter.agent = which.value = '';
     show(store.byID.get(id).hidden_why ? 'hidden' : 'all');
   }
-  open = id;
+  if (open !== id) toggle(id);
   relayout(true);
   step(0, id);
 }

@@ -96,7 +96,7 @@ func (p *Picture) holds(c Condition, e *entry, ev *core.Event) bool {
 	case Leaving:
 		return ev.Proc == e.last.Proc && e.s.EndReason != reasonReplaced && ev.At-e.s.EndedAt < leaving
 	case NewRun:
-		return ev.Proc != e.last.Proc && !e.drove(ev.Proc)
+		return ev.Proc != e.last.Proc && ev.Proc != e.dying
 	}
 	return false
 }

@@ -23,7 +23,8 @@ type Picture struct {
 type entry struct {
 	s      *core.Session // replaced, never written to
 	open   []core.Run
-	last   core.Run // the run closed last
+	last   core.Run     // the run closed last
+	dying  core.Process // whose end was asked for
 	live   *core.Live
 	hook   waiting
 	weight int64 // size of the transcript the facts come from
@@ -87,6 +88,9 @@ func (p *Picture) Load(sessions []core.Session, open, closed []core.Run, launche
 	for _, r := range open {
 		if e := p.entries[r.Session]; e != nil {
 			e.open = append(e.open, r)
+			if e.s.Status == core.StatusKilled {
+				e.dying = r.Proc
+			}
 			p.active[r.Session] = e
 			p.drive(r)
 			if e.live != nil {

@@ -62,6 +62,9 @@ func (p *Picture) leave(e *entry, s *core.Session, ev *core.Event, was core.Stat
 		}
 	case core.EventKill:
 		s.EndReason = reasonKilled
+		if e.dying = ev.Proc; !ev.Proc.Known() && len(e.open) > 0 {
+			e.dying = e.open[len(e.open)-1].Proc
+		}
 	case core.EventFacts:
 		s.EndedAt, s.EndReason = 0, "" // learn sets it from the transcript
 	}

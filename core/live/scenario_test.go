@@ -301,3 +301,25 @@ func TestIdlePollShowsNothingNew(t *testing.T) {
 		}
 	}
 }
+
+// TestEndedInOneOfTwoProcesses: a session that somebody took up in two windows goes on in the other one, and
+// what is being ended stays ended whatever evidence says of it meanwhile.
+func TestEndedInOneOfTwoProcesses(t *testing.T) {
+	w := in(t, core.StatusLive)
+	w.do(core.EventStart, func(ev *core.Event) { ev.Proc, ev.Alive, ev.Source = second, true, "resume" })
+	seen := func(p core.Process) func(*core.Event) {
+		return func(ev *core.Event) { ev.Proc, ev.Sighting.Proc = p, p }
+	}
+	w.do(core.EventKill, func(ev *core.Event) { ev.Proc = first })
+	if w.do(core.EventSeen, seen(first)); w.status() != core.StatusKilled {
+		t.Fatalf("%s while its process is on its way out", w.status())
+	}
+	w.do(core.EventGone, func(ev *core.Event) { ev.Proc = first })
+	if w.do(core.EventSeen, seen(first)); w.status() != core.StatusKilled {
+		t.Fatalf("%s by the record of the process that is gone", w.status())
+	}
+	o := w.do(core.EventSeen, seen(second))
+	if w.status() != core.StatusLive || len(o.Runs) != 0 || len(w.p.OpenRunsOf(id(me))) != 1 {
+		t.Errorf("%s, runs %+v: the other process drives it still, by the run it had", w.status(), o.Runs)
+	}
+}

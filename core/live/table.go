@@ -14,7 +14,7 @@ const (
 	Newer    Condition = "a start by resume, younger than the end"
 	OtherRun Condition = "another run of the session is open"
 	Leaving  Condition = "the process whose end was told is still on its way out"
-	NewRun   Condition = "in a process that drove it never before"
+	NewRun   Condition = "in another process than the one that was ended"
 )
 
 // Transition is one row of Table.
@@ -88,7 +88,7 @@ func build() []Transition {
 			row(lost, Always, live, run, core.EventSeen)
 		case killed:
 			row(killed, Always, killed, untouched, core.EventPrompt, core.EventStop, core.EventWait)
-			row(killed, NewRun, live, run, core.EventSeen)
+			row(killed, NewRun, live, "new run, or the one that went on beside it", core.EventSeen)
 			row(killed, Always, killed, untouched, core.EventSeen)
 			row(killed, Always, live, "END did not end it, the failure told", core.EventNotKilled)
 		}

@@ -55,10 +55,12 @@ func (w *writing) launches(list []core.LaunchRecord) error {
 	return nil
 }
 
-// openLaunches returns the launches that a session may still answer, oldest first: neither matched nor
-// ended, and either waited for or requested so lately that their token still binds.
+// openLaunches returns the launches that still matter, oldest first: those that a session may answer, neither
+// matched nor ended and either waited for or requested so lately that their token still binds; and those that a
+// run which is not closed came from.
 func openLaunches(ctx context.Context, q queryer, at core.Instant) ([]core.LaunchRecord, error) {
-	return readLaunches(ctx, q, "matched_asm_id IS NULL AND ended_at IS NULL AND (expired = 0 OR requested_at >= ?) ORDER BY requested_at, token",
+	return readLaunches(ctx, q, "matched_asm_id IS NULL AND ended_at IS NULL AND (expired = 0 OR requested_at >= ?)"+
+		" OR token IN (SELECT launch_token FROM runs WHERE ended_at IS NULL) ORDER BY requested_at, token",
 		core.InstantOf(at.Time().Add(-binds)).String())
 }
 

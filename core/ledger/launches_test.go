@@ -53,6 +53,18 @@ func TestOpenLaunches(t *testing.T) {
 				want = append(want, cases[i].l.Token)
 			}
 		}
+		// What runs came from a launch, whose name and window are asked for.
+		for i, l := range []core.LaunchRecord{{Token: "runs"}, {Token: "ran"}} {
+			l.Agent, l.RequestedAt, l.Matched, l.MatchedAt = "fake", before(time.Second), "s", before(0)
+			w.Launches = append(w.Launches, l)
+			s := core.Session{ID: core.NewSessionID("fake", l.Token), Agent: "fake", Native: l.Token, Status: core.StatusLive}
+			r := core.Run{Session: s.ID, Proc: core.Process{Boot: "b", PID: 7 + i, Start: 7}, LaunchToken: l.Token, StartedAt: before(0)}
+			if l.Token == "ran" {
+				r.EndedAt = before(0)
+			}
+			w.Sessions, w.Runs = append(w.Sessions, s), append(w.Runs, r)
+		}
+		want = append(want, "runs")
 		slices.Reverse(w.Launches) // the order is by request, not by writing
 		apply(t, d, w)
 		for _, l := range load(t, d).Launches {
@@ -64,12 +76,12 @@ func TestOpenLaunches(t *testing.T) {
 
 		// Nothing is forgotten; it is only not gone on with.
 		time.Sleep(30 * day)
-		if n := len(load(t, d).Launches); n != 2 {
-			t.Errorf("after a month %d launches are loaded, want the two that nobody has told to be over", n)
+		if n := len(load(t, d).Launches); n != 3 {
+			t.Errorf("after a month %d launches are loaded, want the two that nobody has told to be over and the one that runs", n)
 		}
 		all, err := d.Launches(t.Context(), 100)
-		if err != nil || len(all) != len(cases) {
-			t.Errorf("%d launches are kept, %v, want %d", len(all), err, len(cases))
+		if err != nil || len(all) != len(cases)+2 {
+			t.Errorf("%d launches are kept, %v, want %d", len(all), err, len(cases)+2)
 		}
 	})
 }

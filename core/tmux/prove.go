@@ -37,6 +37,19 @@ func Prove(what string, t core.Table, agent core.Process, p Pane, rdev uint64, f
 	return nil
 }
 
+// InFront is the part of [Prove] that holds for any terminal: the process lives, is not suspended, and it, or
+// what it has started, is what its terminal's input goes to.
+func InFront(what string, t core.Table, agent core.Process, family func(pid int) bool) error {
+	o := known(t, agent)
+	if o == nil {
+		o = inFront(t, agent.PID, family)
+	}
+	if o != nil {
+		return o.refuse(what)
+	}
+	return nil
+}
+
 // known tells whether the recorded process is there and alive.
 func known(t core.Table, agent core.Process) *obstacle {
 	if !agent.Known() {
@@ -60,7 +73,7 @@ func known(t core.Table, agent core.Process) *obstacle {
 // placed tells whether the agent runs below the pane and on its terminal.
 func placed(t core.Table, pid int, p Pane, rdev uint64) *obstacle {
 	row, _ := t.Proc(pid)
-	if !below(t, pid, p.PID) {
+	if !Below(t, pid, p.PID) {
 		return &obstacle{fmt.Sprintf("Its process %d does not run in tmux pane %s.", pid, p.ID), "Use its own window."}
 	}
 	if row.TTY == 0 || row.TTY != rdev {
@@ -69,9 +82,9 @@ func placed(t core.Table, pid int, p Pane, rdev uint64) *obstacle {
 	return nil
 }
 
-// below tells whether a process is, or descends from, another. A parent younger than its child is
+// Below tells whether a process is, or descends from, another. A parent younger than its child is
 // another process under a recycled pid.
-func below(t core.Table, pid, top int) bool {
+func Below(t core.Table, pid, top int) bool {
 	child, ok := t.Proc(pid)
 	for range 256 { // a chain is shorter; a table that loops is none
 		if !ok || child.PID <= 1 {
@@ -129,12 +142,12 @@ func ours(t core.Table, q, agent core.Proc, family func(int) bool) bool {
 		return true
 	}
 	if q.Group == agent.Group {
-		return below(t, q.PID, agent.PID) || below(t, agent.PID, q.PID) || family != nil && family(q.PID)
+		return Below(t, q.PID, agent.PID) || Below(t, agent.PID, q.PID) || family != nil && family(q.PID)
 	}
 	if isShell(q.Comm) {
 		return false
 	}
-	return below(t, q.PID, agent.PID) || below(t, agent.PID, q.PID) && family != nil && family(q.PID)
+	return Below(t, q.PID, agent.PID) || Below(t, agent.PID, q.PID) && family != nil && family(q.PID)
 }
 
 func isShell(comm string) bool {

@@ -107,7 +107,7 @@ func (r *real) below(top int, word string) int {
 		}
 		table.All(func(p core.Proc) bool {
 			args, _ := table.Args(p.PID)
-			if len(args) > 0 && args[0] != "script" && !strings.HasSuffix(args[0], "sh") && slices.Contains(args, word) && below(table, p.PID, top) {
+			if len(args) > 0 && args[0] != "script" && !strings.HasSuffix(args[0], "sh") && slices.Contains(args, word) && Below(table, p.PID, top) {
 				found = p.PID
 			}
 			return found == 0

@@ -41,7 +41,7 @@ func (a *app) act(ctx context.Context, act menu.Action) {
 		a.tell(refused.What, body)
 	case err != nil && ctx.Err() == nil:
 		a.tell("Not done.", err.Error())
-	case err == nil && (kind == core.CommandEnd || kind == core.CommandLaunch && r.Launch != nil && len(r.Launch.Cautions) > 0):
+	case err == nil && (kind == core.CommandEnd || r.Launch != nil && len(r.Launch.Cautions) > 0):
 		a.tell(r.Said, "")
 	}
 }

@@ -8,7 +8,8 @@
 // what is under way from the snapshot and never from here.
 //
 // Claims live in memory only and nothing waits for one: a key that is held is an answer, given at once.
-// A tower that starts anew holds none, so no claim outlives the process that worked under it.
+// A tower that starts anew holds none but those of launches that are still on their way, so no claim outlives
+// what was done under it.
 package claim
 
 import (

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -20,24 +21,26 @@ const lastAction = 4 * time.Second
 // actions are the actions under way.
 type actions struct {
 	mu     sync.Mutex
-	closed bool
+	closed chan struct{} // once the tower ends: what only waits for what may never come leaves
 	wg     sync.WaitGroup
 }
 
 func (a *actions) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed {
+	select {
+	case <-a.closed:
 		return false
+	default:
+		a.wg.Add(1)
+		return true
 	}
-	a.wg.Add(1)
-	return true
 }
 
 // close lets no further action begin and waits a moment for those under way.
 func (a *actions) close(longest time.Duration) {
 	a.mu.Lock()
-	a.closed = true
+	close(a.closed)
 	a.mu.Unlock()
 	done := make(chan struct{})
 	go func() { a.wg.Wait(); close(done) }()
@@ -148,39 +151,42 @@ func face(by string) string {
 	return by
 }
 
-// intend records what was asked for before it is begun. The ledger refusing it is a reason not to begin.
+// intend records what was asked for before it is begun. The ledger refusing it is a reason not to begin: what
+// stays pending then says that it came to nothing.
 func (e *Engine) intend(ctx context.Context, c core.Command, token string, more ...core.Event) (core.Intent, error) {
 	in := core.Intent{ID: core.UUID4(), Action: c.Kind, Session: c.Session, Token: token, AskedBy: c.By, AskedAt: core.InstantOf(time.Now())}
-	err := e.post(ctx, func(ctx context.Context) error {
-		e.pending.Intents = append(e.pending.Intents, in)
-		for _, ev := range more {
-			if err := e.take(ev); err != nil {
-				return err
-			}
-		}
-		err := e.commit(ctx)
-		e.publish()
-		return err
-	})
+	err := e.record(ctx, in, more)
+	if err != nil {
+		e.settle(ctx, in, err, "")
+	}
 	return in, err
 }
 
-// settle records how an intent ended, with what the reducer has to hear of it.
+// settle records how an intent ended, with what the reducer has to hear of it. It does so also when the time
+// of the action is over.
 func (e *Engine) settle(ctx context.Context, in core.Intent, failed error, detail string, more ...core.Event) error {
 	in.EndedAt, in.Outcome, in.Detail = core.InstantOf(time.Now()), core.IntentDone, detail
 	if failed != nil {
 		in.Outcome, in.Detail = core.IntentFailed, failed.Error()
 	}
+	err := e.record(context.WithoutCancel(ctx), in, more)
+	if err != nil {
+		e.log.Error("the end of an action was not written", "action", in.Action, "error", err)
+	}
+	return err
+}
+
+// record keeps an intent and takes what happened.
+func (e *Engine) record(ctx context.Context, in core.Intent, more []core.Event) error {
 	return e.post(ctx, func(ctx context.Context) error {
 		e.pending.Intents = append(e.pending.Intents, in)
+		var errs []error
 		for _, ev := range more {
-			if err := e.take(ev); err != nil {
-				return err
-			}
+			errs = append(errs, e.take(ev))
 		}
-		err := e.commit(ctx)
+		errs = append(errs, e.commit(ctx))
 		e.publish()
-		return err
+		return errors.Join(errs...)
 	})
 }
 

@@ -15,10 +15,12 @@ import (
 	"tower/core/proc"
 )
 
-// How long END waits: for the process after the signal, and for its window after the process.
+// How long END waits: for the process after the signal, for its window after the process, and for what it
+// had started.
 const (
-	toDie   = 5 * time.Second
-	toClose = 2500 * time.Millisecond
+	toDie    = 5 * time.Second
+	toClose  = 2500 * time.Millisecond
+	toFollow = 300 * time.Millisecond
 )
 
 const notEnded = "Not ended."
@@ -46,7 +48,7 @@ func (e *Engine) end(ctx context.Context, c core.Command) (core.Result, error) {
 	kill := core.Event{Kind: core.EventKill, At: core.InstantOf(time.Now()), Agent: su.Agent, Native: su.Native, Proc: p.Proc}
 	in, err := e.intend(ctx, c, "", kill)
 	if err != nil {
-		e.alive(ctx, core.Intent{}, &su, p, err)
+		e.alive(ctx, in, &su, p, err)
 		return core.Result{}, fmt.Errorf("write down that it is to be ended, so nothing was signalled: %w", err)
 	}
 	// What was proven before the ledger was written is proven again: a moment is enough for a pid to be
@@ -77,20 +79,18 @@ func (e *Engine) end(ctx context.Context, c core.Command) (core.Result, error) {
 	}
 	gone := core.Event{Kind: core.EventGone, At: core.InstantOf(time.Now()), Agent: su.Agent, Native: su.Native, Proc: p.Proc}
 	if err := e.post(ctx, func(ctx context.Context) error { err := e.take(gone); e.publish(); return err }); err != nil {
-		return core.Result{}, err
+		return core.Result{}, errors.Join(err, e.settle(ctx, in, err, ""))
 	}
 	closed, detail := e.closeWindow(ctx, spot)
 	said := "Ended " + su.called() + "."
 	if closed != nil && !*closed {
 		said += " Its window is still open. " + detail
 	}
-	if left := e.leftRunning(children); left != "" {
+	if left := e.leftRunning(ctx, again.table.Boot(), children); left != "" {
 		detail = strings.TrimSpace(detail + " " + left)
 		said += " " + left
 	}
-	if err := e.settle(ctx, in, nil, detail); err != nil {
-		e.log.Error("the end of an action was not written", "action", c.Kind, "error", err)
-	}
+	e.settle(ctx, in, nil, detail)
 	return core.Result{Said: said, End: &core.EndResult{Ended: true, WindowClosed: closed, Detail: detail}}, nil
 }
 
@@ -117,15 +117,24 @@ func (e *Engine) endable(ctx context.Context, su *subject, force bool) (proven, 
 		return p, &core.Refusal{What: notEnded, Why: fmt.Sprintf("Process %d is suspended and would not hear the signal.", p.Proc.PID),
 			Hint: "Bring it back with fg in its terminal, or end it by force."}
 	}
-	for _, q := range p.Signal {
+	for _, q := range p.targets(force) {
 		if q == p.Proc {
 			continue
 		}
-		if _, err := identify(notEnded, p.table, q, &p.info, false); err != nil {
+		// What only has to be gone may be machinery of this very session.
+		if _, err := identify(notEnded, p.table, q, &p.info, !slices.Contains(p.Signal, q)); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
+}
+
+// targets are the processes that END signals: force asks none of them to pass it on.
+func (p *proven) targets(force bool) []core.Process {
+	if force {
+		return p.MustGo
+	}
+	return p.Signal
 }
 
 // signal sends the signal to every process of the session that takes one, each through a descriptor
@@ -135,14 +144,11 @@ func (e *Engine) signal(ctx context.Context, p proven, force bool) error {
 	if force {
 		sig = syscall.SIGKILL
 	}
-	targets := p.Signal
-	if force {
-		targets = p.MustGo
-	}
-	for _, q := range targets {
+	for i, q := range p.targets(force) {
 		err := e.o.Signal(q, sig)
 		switch {
 		case err == nil, errors.Is(err, proc.ErrGone):
+		case errors.Is(err, proc.ErrOther) && i > 0: // it followed the one before it
 		case errors.Is(err, proc.ErrOther):
 			return &core.Refusal{What: notEnded, Why: fmt.Sprintf("Process %d is not the one that was recorded.", q.PID), Hint: "Nothing was signalled."}
 		default:
@@ -175,18 +181,14 @@ func descendants(t core.Table, roots []core.Process) []core.Proc {
 }
 
 // leftRunning says which of a session's own processes go on without it: a server it started, say. Nobody
-// asked for their end, so they get no signal.
-func (e *Engine) leftRunning(children []core.Proc) string {
-	if len(children) == 0 {
-		return ""
-	}
-	table, err := e.o.Table()
-	if err != nil {
-		return ""
-	}
+// asked for their end, so they get no signal, but a moment to follow by themselves.
+func (e *Engine) leftRunning(ctx context.Context, boot string, children []core.Proc) string {
+	ctx, stop := context.WithTimeout(ctx, toFollow)
+	defer stop()
 	var names []string
 	for _, c := range children {
-		if core.Alive(table, core.Process{Boot: table.Boot(), PID: c.PID, Start: c.Start}) {
+		p := core.Process{Boot: boot, PID: c.PID, Start: c.Start}
+		if p.Known() && e.o.Gone(ctx, p) != nil {
 			names = append(names, fmt.Sprintf("%s (pid %d)", line(c.Comm, 40), c.PID))
 		}
 	}
@@ -215,13 +217,11 @@ func (e *Engine) outlived(ctx context.Context, procs []core.Process, longest tim
 // alive takes the kill back: the process was found alive, or nothing was signalled.
 func (e *Engine) alive(ctx context.Context, in core.Intent, su *subject, p proven, why error) error {
 	ev := core.Event{Kind: core.EventNotKilled, At: core.InstantOf(time.Now()), Agent: su.Agent, Native: su.Native, Proc: p.Proc, Alive: true}
-	if in.ID == "" {
-		return e.post(ctx, func(ctx context.Context) error { return e.take(ev) })
-	}
-	if err := e.settle(ctx, in, why, "", ev); err != nil {
+	err := e.settle(ctx, in, why, "", ev)
+	wake(e.wakes.poll)
+	if err != nil {
 		return fmt.Errorf("write down that it was not ended: %w", err)
 	}
-	wake(e.wakes.poll)
 	return nil
 }
 
@@ -239,7 +239,8 @@ func (e *Engine) endByCommand(ctx context.Context, c core.Command, su *subject, 
 	kill := core.Event{Kind: core.EventKill, At: core.InstantOf(time.Now()), Agent: su.Agent, Native: su.Native, Proc: p.Proc}
 	in, err := e.intend(ctx, c, "", kill)
 	if err != nil {
-		return core.Result{}, err
+		e.alive(ctx, in, su, p, err)
+		return core.Result{}, fmt.Errorf("write down that it is to be ended, so nothing was done: %w", err)
 	}
 	out, err := e.runTool(ctx, su.Agent, stop)
 	if err != nil {

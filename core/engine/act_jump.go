@@ -10,7 +10,10 @@ import (
 	"tower/core/tmux"
 )
 
-const noWindow = "No window to jump to."
+const (
+	noWindow    = "No window to jump to."
+	noOwnWindow = "Its process serves other sessions too, so no window is provably its own."
+)
 
 // jump brings the session's window to the front, and verifies that it is there.
 func (e *Engine) jump(ctx context.Context, c core.Command) (core.Result, error) {
@@ -33,11 +36,8 @@ func (e *Engine) jump(ctx context.Context, c core.Command) (core.Result, error) 
 
 // raise finds the window of a proven process by the surest way there is and focuses it.
 func (e *Engine) raise(ctx context.Context, su *subject, p proven) error {
-	if p.Shared {
-		// The process has no window of the session's; the one that was launched for it has.
-		if row, err := identify(noWindow, p.table, su.tied.Proc, &p.info, true); err == nil {
-			p.Proc, p.row = su.tied.Proc, row
-		}
+	if err := p.shown(su); err != nil {
+		return verdict(noWindow, err)
 	}
 	if p.row.TTY == 0 {
 		hint := "End it here, or look at its transcript."
@@ -66,6 +66,20 @@ func (e *Engine) raise(ctx context.Context, su *subject, p proven) error {
 		return fmt.Errorf("show its pane: %w", err)
 	}
 	return e.o.Desktop.Focus(ctx, w)
+}
+
+// shown turns what is proven of a process that serves many sessions into what is proven of the one that was
+// launched for this session: the window of the former is nobody's own.
+func (p *proven) shown(su *subject) error {
+	if !p.Shared {
+		return nil
+	}
+	row, err := identify("", p.table, su.tied.Proc, &p.info, true)
+	if err != nil {
+		return &core.Refusal{Why: noOwnWindow, Hint: "Look at its transcript."}
+	}
+	p.Proc, p.row = su.tied.Proc, row
+	return nil
 }
 
 // newest returns the client that a person used last: of the pane's own session, else of any other.
@@ -159,15 +173,13 @@ func (e *Engine) attachment(ctx context.Context, su *subject, p proven) (core.La
 		l.Argv[0] = e.program(su.Agent, l.Argv[0])
 		return l, nil
 	}
+	if err := p.shown(su); err != nil {
+		return core.Launch{}, verdict(notAttached, err)
+	}
 	mux, pane, ok, asked := e.paneOf(ctx, p)
 	if !ok {
 		return core.Launch{}, orUnasked(notAttached,
 			&core.Refusal{What: notAttached, Why: "It runs in a terminal of its own, not in tmux.", Hint: "Jump to it."}, asked)
-	}
-	_, err := newest(ctx, mux, pane)
-	var none *core.Refusal
-	if err != nil && !errors.As(err, &none) {
-		return core.Launch{}, err
 	}
 	return core.Launch{Argv: mux.AttachArgv(pane), Dir: e.o.Home.Data, Unset: []string{"TMUX", "TMUX_PANE"}}, nil
 }

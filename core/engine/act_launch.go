@@ -45,7 +45,8 @@ type order struct {
 	spec        core.LaunchSpec
 	resume      *subject // the session to take up again, or nil
 	continues   core.SessionID
-	keys        []claim.Key
+	over        core.SessionID // what it takes up or goes on with, which must not run; "" = nothing
+	hint        string         // the way on when it does
 }
 
 // installed returns the adapter of an agent whose command is there.
@@ -175,9 +176,19 @@ func (e *Engine) begin(ctx context.Context, c core.Command, a core.Adapter, o or
 	if err != nil {
 		return core.Result{}, err
 	}
-	release, err := e.claim(o.what, c, o.doing, append(o.keys, claim.Launch(token))...)
+	release, err := e.claim(o.what, c, o.doing, claim.Session(o.over), claim.Launch(token))
 	if err != nil {
 		return core.Result{}, err
+	}
+	if o.over != "" { // once more: another launch may have come and gone before the claim
+		su, err := e.subject(ctx, o.over)
+		if err == nil {
+			err = e.idle(ctx, o.what, &su, o.hint)
+		}
+		if err != nil {
+			release()
+			return core.Result{}, err
+		}
 	}
 	u := &underway{release: release, moved: make(chan struct{}), state: core.LaunchOpening, LaunchRecord: core.LaunchRecord{
 		Token: token, Agent: a.Agent().Agent, CWD: l.Dir, Name: o.spec.Name, Model: o.spec.Model, AskedBy: c.By,
@@ -205,28 +216,26 @@ func (e *Engine) begin(ctx context.Context, c core.Command, a core.Adapter, o or
 		return core.Result{}, err
 	}
 	in, err := e.intend(ctx, c, token)
-	if err == nil {
-		err = e.post(ctx, func(ctx context.Context) error {
-			e.launches[token] = u
-			e.note(u)
-			err := e.commit(ctx)
-			e.publish()
-			return err
-		})
-	}
 	if err != nil {
 		release()
 		return core.Result{}, fmt.Errorf("write down the launch, so nothing was started: %w", err)
 	}
-	failed := e.open(ctx, u, o.spec.Name)
+	failed := e.post(ctx, func(ctx context.Context) error {
+		e.launches[token] = u
+		e.note(u)
+		err := e.commit(ctx)
+		e.publish()
+		return err
+	})
+	if failed == nil {
+		failed = e.open(ctx, u, o.spec.Name)
+	}
 	if failed == nil {
 		failed = e.awaitLaunch(ctx, o.what, u)
 	} else {
-		e.post(ctx, func(context.Context) error { e.launchFailed(u, sentence(failed), nil); return nil })
+		e.post(context.WithoutCancel(ctx), func(context.Context) error { e.launchFailed(u, sentence(failed), nil); return nil })
 	}
-	if err := e.settle(ctx, in, failed, ""); err != nil {
-		e.log.Error("the end of an action was not written", "action", c.Kind, "error", err)
-	}
+	e.settle(ctx, in, failed, "")
 	if failed != nil {
 		return core.Result{}, failed
 	}
@@ -297,7 +306,7 @@ func (e *Engine) open(ctx context.Context, u *underway, title string) error {
 		return fmt.Errorf("open %s: %w", u.Terminal, err)
 	}
 	if !e.actions.begin() {
-		return errStopped
+		return nil // the window is on its way; the next tower hears of it
 	}
 	go func() { // the opening command may fail long after it was started
 		defer e.actions.wg.Done()
@@ -306,6 +315,8 @@ func (e *Engine) open(ctx context.Context, u *underway, title string) error {
 		select {
 		case <-o.Done():
 		case <-t.C:
+			return
+		case <-e.actions.closed:
 			return
 		}
 		if err := o.Err(); err != nil {
@@ -376,12 +387,13 @@ func lastHint(u *underway) string {
 
 // launchedResult tells what came of a launch.
 func (e *Engine) launchedResult(ctx context.Context, u *underway, cautions []string) (core.Result, error) {
-	r := &core.LaunchResult{Token: u.Token, Agent: u.Agent, Terminal: u.Terminal, Cautions: cautions}
+	r := &core.LaunchResult{Cautions: cautions}
 	if r.Cautions == nil {
 		r.Cautions = []string{}
 	}
 	said := ""
 	err := e.post(ctx, func(context.Context) error {
+		r.Token, r.Agent, r.Terminal = u.Token, u.Agent, u.Terminal
 		r.Proc, r.Session = u.Proc, u.Matched
 		if r.Session == "" {
 			r.Session = u.Expect

@@ -33,7 +33,8 @@ func TestRefusals(t *testing.T) {
 	process := func(f func(*adaptertest.RecordedProc)) change {
 		return func(p *adaptertest.RecordedProc, _ *adaptertest.FakeRecord) { f(p) }
 	}
-	silent := record(func(r *adaptertest.FakeRecord) { r.Threads = nil }) // evidence says nothing: the run alone
+	cleared := record(func(r *adaptertest.FakeRecord) { r.Threads[0].Session = "after" }) // and nobody has heard of it
+	silent := record(func(r *adaptertest.FakeRecord) { r.Threads = nil })                 // evidence says nothing: the run alone
 	cases := []struct {
 		name   string
 		change []change
@@ -55,6 +56,14 @@ func TestRefusals(t *testing.T) {
 		{"helper", []change{process(func(p *adaptertest.RecordedProc) { p.Args = []string{"fake-agent", "serve", "--all"} }), silent}, nil, nil, end, []string{"machinery"}},
 		{"shared binary", []change{record(func(r *adaptertest.FakeRecord) { r.Shared = true })}, nil, nil, end, []string{"Not ended.", "Nothing was signalled."}},
 		{"shared binary, typed into", []change{record(func(r *adaptertest.FakeRecord) { r.Shared = true })}, nil, nil, send, []string{"Not delivered.", "other sessions too"}},
+		{"shared binary, jumped to", []change{record(func(r *adaptertest.FakeRecord) { r.Shared = true })}, nil, nil, jump, []string{"No window to jump to.", "other sessions too"}},
+		{"shared binary, attached to", []change{record(func(r *adaptertest.FakeRecord) { r.Shared = true })}, nil, nil, func(id core.SessionID) core.Command {
+			return core.Command{Kind: core.CommandAttach, Session: id}
+		}, []string{"Not attached.", "other sessions too"}},
+		{"the process went on with another session", []change{cleared}, nil, nil, end, []string{"Not ended.", "drives another session by now"}},
+		{"the process went on with another session, by force", []change{cleared}, nil, nil, force, []string{"drives another session by now"}},
+		{"the process went on with another session, typed into", []change{cleared}, nil, nil, send, []string{"Not delivered.", "drives another session by now"}},
+		{"the process went on with another session, jumped to", []change{cleared}, nil, nil, jump, []string{"drives another session by now"}},
 		{"suspended agent", []change{process(func(p *adaptertest.RecordedProc) { p.State = 'T' })}, nil, nil, end, []string{"suspended", "fg"}},
 		{"suspended agent, typed into", []change{process(func(p *adaptertest.RecordedProc) { p.State = 'T' })}, nil, nil, send, []string{"suspended"}},
 		{"a shell in front", []change{process(func(p *adaptertest.RecordedProc) { p.TPGID = shellPID })}, nil, nil, send, []string{"Not delivered."}},

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tower/core"
-	"tower/core/claim"
 )
 
 const notResumed = "Not resumed."
@@ -52,7 +51,7 @@ func (e *Engine) resumeWith(ctx context.Context, c core.Command, su *subject, pr
 		return core.Result{}, err
 	}
 	spec := core.LaunchSpec{CWD: dir, Model: c.Model, Prompt: prompt}
-	return e.begin(ctx, c, a, order{what: notResumed, doing: "resuming", spec: spec, resume: su, keys: []claim.Key{claim.Session(su.ID)}})
+	return e.begin(ctx, c, a, order{what: notResumed, doing: "resuming", spec: spec, resume: su, over: su.ID, hint: "Jump to it."})
 }
 
 // verdict gives a refusal of another part the verdict of this action.
@@ -70,11 +69,11 @@ func (e *Engine) idle(ctx context.Context, what string, su *subject, hint string
 	if su.running() {
 		return &core.Refusal{What: what, Why: "It is running.", Hint: hint}
 	}
-	x, _, err := e.sight(ctx, &su.Session)
+	seen, _, err := e.sight(ctx, su.Agent)
 	if err != nil {
 		return err
 	}
-	if x != nil {
+	if x := of(seen, &su.Session); x != nil {
 		wake(e.wakes.poll)
 		return &core.Refusal{What: what, Why: fmt.Sprintf("It is running in process %d.", x.Proc.PID), Hint: hint}
 	}
@@ -171,7 +170,7 @@ func (e *Engine) continueWith(ctx context.Context, c core.Command) (core.Result,
 	if spec.Name == "" {
 		spec.Name = su.Name
 	}
-	return e.begin(ctx, c, a, order{what: notContinued, doing: "continuing", spec: spec, continues: su.ID, keys: []claim.Key{claim.Session(su.ID)}})
+	return e.begin(ctx, c, a, order{what: notContinued, doing: "continuing", spec: spec, continues: su.ID, over: su.ID, hint: "End it first."})
 }
 
 // maxLast bounds the predecessor's last message in a prefix, in bytes.

@@ -245,6 +245,40 @@ func TestDialogOpensAfterThePaste(t *testing.T) {
 	})
 }
 
+// TestDialogOpensAfterEnter: the turn has begun and asks at once. Enter is not pressed a second time, and what
+// counts is whether the text arrived.
+func TestDialogOpensAfterEnter(t *testing.T) {
+	for _, arrives := range []bool{true, false} {
+		acting(t, func(t *testing.T, w *actWorld) {
+			id := w.lives("s", "idle")
+			w.mux.hear = func(k string) {
+				if k != "<enter>" {
+					return
+				}
+				w.fake.Register("a", adaptertest.FakeRecord{PID: agentPID, Start: 5000, Final: true,
+					Threads: []adaptertest.FakeThread{{Session: "s", State: "waiting", Wait: core.WaitPermission}}})
+				if arrives {
+					go func() {
+						time.Sleep(toRepress + time.Second)
+						w.hook("prompt", core.Process{Boot: boot, PID: agentPID, Start: 5000}, adaptertest.FakeHook{Session: "s", Text: "go on"})
+						wake(w.e.wakes.drain)
+					}()
+				}
+			}
+			r, err := w.do(core.Command{Kind: core.CommandType, Session: id, Text: "go on"})
+			if arrives && (err != nil || !strings.HasPrefix(r.Said, "Delivered")) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if !arrives {
+				w.refused(err, "Not delivered.", "Enter was pressed", "waits on a permission")
+			}
+			if got := strings.Join(w.mux.pressed(), "|"); got != "go on|<enter>" {
+				t.Errorf("keys %s", got)
+			}
+		})
+	}
+}
+
 // begins makes the agent that was launched register its session.
 func (w *actWorld) begins(token, native string) {
 	w.t.Helper()
@@ -587,6 +621,13 @@ func TestAdoption(t *testing.T) {
 	}{
 		{"all four hold", func(*actWorld, *core.Begun) {}, true},
 		{"begun long before", func(_ *actWorld, b *core.Begun) { b.At -= 60_000 }, false},
+		{"three launches fit", func(w *actWorld, _ *core.Begun) {
+			for range 2 {
+				if _, err := w.do(core.Command{Kind: core.CommandLaunch, Agent: adaptertest.FakeName, CWD: w.dir, Name: "The job"}); err != nil {
+					w.t.Error(err)
+				}
+			}
+		}, false},
 		{"begun long after", func(_ *actWorld, b *core.Begun) { b.At += 200_000 }, false},
 		{"the launch's process is gone", func(w *actWorld, _ *core.Begun) {
 			for _, p := range w.launched {
@@ -616,7 +657,7 @@ func TestAdoption(t *testing.T) {
 					t.Errorf("taken %v, want %v", taken, c.taken)
 				}
 				list, err := w.e.db.Launches(context.Background(), 1)
-				if err != nil || (list[0].Matched == row.ID) != c.taken || list[0].Token != r.Launch.Token {
+				if err != nil || (list[0].Matched == row.ID) != c.taken || c.taken && list[0].Token != r.Launch.Token {
 					t.Errorf("%+v, %v", list, err)
 				}
 			})

@@ -47,7 +47,7 @@ func (e *Engine) typeInto(ctx context.Context, c core.Command, su *subject, raw 
 	if strings.TrimSpace(text) == "" {
 		return core.Result{}, &core.Refusal{What: notDelivered, Why: "The text is empty."}
 	}
-	p, err := e.hears(ctx, su)
+	p, err := e.hears(ctx, su.ID)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -74,9 +74,7 @@ func (e *Engine) typeInto(ctx context.Context, c core.Command, su *subject, raw 
 		}
 	}
 	err = e.deliver(ctx, su, way, text, since, heard)
-	if serr := e.settle(ctx, in, err, way.how); serr != nil {
-		e.log.Error("the end of an action was not written", "action", c.Kind, "error", serr)
-	}
+	e.settle(ctx, in, err, way.how)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -87,17 +85,21 @@ func (e *Engine) typeInto(ctx context.Context, c core.Command, su *subject, raw 
 	return core.Result{Said: said}, nil
 }
 
-// hears proves that the session runs, in the foreground, and asks nothing: a text typed into a dialog
-// would answer it.
-func (e *Engine) hears(ctx context.Context, su *subject) (proven, error) {
+// hears proves that the session runs at this moment and asks nothing: a text typed into a dialog would answer
+// it.
+func (e *Engine) hears(ctx context.Context, id core.SessionID) (proven, error) {
+	su, err := e.subject(ctx, id)
+	if err != nil {
+		return proven{}, err
+	}
 	if !su.running() {
 		return proven{}, &core.Refusal{What: notDelivered, Why: "It is over.", Hint: "Resume it, then send again."}
 	}
-	p, err := e.prove(ctx, notDelivered, su)
+	p, err := e.prove(ctx, notDelivered, &su)
 	if err != nil {
 		return p, err
 	}
-	now, err := e.subject(ctx, su.ID)
+	now, err := e.subject(ctx, id) // a hook may have told meanwhile what the evidence does not
 	if err != nil {
 		return p, err
 	}
@@ -110,7 +112,7 @@ func (e *Engine) hears(ctx context.Context, su *subject) (proven, error) {
 		}
 		return p, &core.Refusal{What: notDelivered, Why: "This session waits on a " + what + "; typed text would answer it.",
 			Hint: "Jump to it, or send again when it works on."}
-	case su.Status == core.StatusStarting:
+	case now.Status == core.StatusStarting:
 		return p, &core.Refusal{What: notDelivered, Why: "It is still starting; a dialog may be open.", Hint: "Jump to it, or send again when it is up."}
 	case p.row.State == 'T':
 		return p, &core.Refusal{What: notDelivered, Why: fmt.Sprintf("Process %d is suspended; the text would go to the shell before it.", p.Proc.PID),
@@ -137,7 +139,7 @@ func (e *Engine) wayTo(ctx context.Context, su *subject, p proven, text string) 
 		}
 	}
 	if p.Shared {
-		return way{}, &core.Refusal{What: notDelivered, Why: "Its process serves other sessions too, so no window is provably its own.", Hint: "Type it in its own window."}
+		return way{}, &core.Refusal{What: notDelivered, Why: noOwnWindow, Hint: "Type it in its own window."}
 	}
 	if p.row.TTY == 0 {
 		return way{}, &core.Refusal{What: notDelivered, Why: "It has no terminal to type into."}
@@ -166,27 +168,14 @@ func (e *Engine) provePane(p proven, pane tmux.Pane) error {
 	if err != nil {
 		return &core.Refusal{What: notDelivered, Why: "The pane's terminal cannot be looked at: " + err.Error() + "."}
 	}
-	family := func(pid int) bool {
-		exe, _ := p.table.Exe(pid)
-		args, _ := p.table.Args(pid)
-		return p.info.MatchExe(exe, args)
-	}
-	return tmux.Prove(notDelivered, p.table, p.Proc, pane, dev, family)
+	return tmux.Prove(notDelivered, p.table, p.Proc, pane, dev, p.family)
 }
 
-// inFront proves that the agent has the foreground of its terminal.
-func inFront(p proven) error {
-	lead, ok := p.table.Proc(p.row.TPGID)
-	if p.row.TPGID == p.row.Group || ok && (above(p.table, p.Proc.PID, lead.PID) || above(p.table, lead.PID, p.Proc.PID) && p.info.MatchExe(exeOf(p.table, lead.PID))) {
-		return nil
-	}
-	return &core.Refusal{What: notDelivered, Why: "Another program has the foreground of its terminal.", Hint: "Bring it back with fg in its terminal."}
-}
-
-func exeOf(t core.Table, pid int) (string, []string) {
-	exe, _ := t.Exe(pid)
-	args, _ := t.Args(pid)
-	return exe, args
+// family tells whether a process is one of the agent's programs.
+func (p *proven) family(pid int) bool {
+	exe, _ := p.table.Exe(pid)
+	args, _ := p.table.Args(pid)
+	return p.info.MatchExe(exe, args)
 }
 
 // deliver sends the text and waits for the sign that it arrived. A second try presses Enter only: the
@@ -205,29 +194,40 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 		return err
 	}
 	e.drawn(ctx, w, text)
-	for try := range 2 {
-		// Between the paste and the key a dialog may have opened, or the agent may have gone.
-		if err := e.still(ctx, su, w, text); err != nil {
-			var r *core.Refusal
-			if errors.As(err, &r) {
-				return &core.Refusal{What: notDelivered, Why: "The text was pasted, but Enter was not pressed. " + r.Why, Hint: r.Hint}
-			}
-			return err
+	// Between the paste and the key a dialog may have opened, or the agent may have gone.
+	press := func() error {
+		err := e.still(ctx, su, w, text)
+		if err == nil {
+			err = e.enter(ctx, w)
 		}
-		if err := e.enter(ctx, w); err != nil {
-			return fmt.Errorf("press enter: %w", err)
-		}
-		wait := toRepress
-		if try == 1 {
-			wait = toArrive - toRepress
-		}
-		wait += time.Duration(len(text)/slowly) * time.Second
-		if e.arrives(ctx, su, text, since, heard, wait) {
-			return nil
-		}
+		return err
+	}
+	if err := press(); err != nil {
+		return unsent("The text was pasted, but Enter was not pressed. ", err)
+	}
+	more := time.Duration(len(text)/slowly) * time.Second
+	if e.arrives(ctx, su, text, since, heard, toRepress+more) {
+		return nil
+	}
+	// Where the key may not be pressed a second time, the first one was heard perhaps.
+	again := press()
+	if e.arrives(ctx, su, text, since, heard, toArrive-toRepress+more) {
+		return nil
+	}
+	if again != nil {
+		return unsent("The text was pasted and Enter was pressed, but nothing shows that it arrived. ", again)
 	}
 	return &core.Refusal{What: notDelivered, Why: fmt.Sprintf("The text was pasted, but no turn began within %.0f s. It is still in the input box.", toArrive.Seconds()),
 		Hint: "Jump to look."}
+}
+
+// unsent says how far a text came that something stood in the way of.
+func unsent(far string, err error) error {
+	var r *core.Refusal
+	if errors.As(err, &r) {
+		return &core.Refusal{What: notDelivered, Why: far + r.Why, Hint: r.Hint}
+	}
+	return fmt.Errorf("press enter: %w", err)
 }
 
 // ending is what keeps the last word of a text from meaning something to an input box: a backslash would
@@ -254,7 +254,7 @@ func (e *Engine) still(ctx context.Context, su *subject, w way, text string) err
 			return &core.Refusal{What: notDelivered, Why: "Its pane is gone."}
 		}
 	}
-	p, err := e.hears(ctx, su)
+	p, err := e.hears(ctx, su.ID)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (e *Engine) still(ctx context.Context, su *subject, w way, text string) err
 			Hint: "Send it when the session is idle, or begin it with another character."}
 	}
 	if w.mux == nil {
-		if err := inFront(p); err != nil {
+		if err := tmux.InFront(notDelivered, p.table, p.Proc, p.family); err != nil {
 			return err
 		}
 		shown, err := e.o.Desktop.Text(ctx, *w.window)

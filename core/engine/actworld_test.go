@@ -89,6 +89,7 @@ type windows struct {
 	failing error         // of the opening command
 	slow    time.Duration // until the launcher's report
 	silent  bool          // no window ever comes
+	stays   bool          // the opening command is the window and lives as long
 	found   *term.Window
 	focused []string
 	gone    bool
@@ -125,7 +126,9 @@ func (d *windows) Open(_ context.Context, _ string, s term.Spec) (Opening, error
 	go func() {
 		time.Sleep(d.slow)
 		d.report(s)
-		close(o.done)
+		if !d.stays {
+			close(o.done)
+		}
 	}()
 	return o, nil
 }

@@ -42,7 +42,7 @@ func (e *Engine) adopt(ctx context.Context, l *look) (map[core.SessionID]string,
 	if len(shared) == 0 {
 		return nil, nil // a process of its own ties a session to its launch
 	}
-	taken := map[core.SessionID]string{}
+	claims := map[core.SessionID][]string{}
 	for _, u := range waiting {
 		a, ok := e.adapters[u.Agent].(core.Adopter)
 		if !ok {
@@ -54,7 +54,7 @@ func (e *Engine) adopt(ctx context.Context, l *look) (map[core.SessionID]string,
 			return err
 		})
 		if err != nil {
-			return taken, fmt.Errorf("look for the thread of a launch of %s: %w", u.Agent, err)
+			return nil, fmt.Errorf("look for the thread of a launch of %s: %w", u.Agent, err)
 		}
 		var fits []core.SessionID
 		for _, b := range begun {
@@ -63,19 +63,16 @@ func (e *Engine) adopt(ctx context.Context, l *look) (map[core.SessionID]string,
 				fits = append(fits, id)
 			}
 		}
-		if len(fits) != 1 {
-			continue
+		if len(fits) == 1 {
+			claims[fits[0]] = append(claims[fits[0]], u.Token)
 		}
-		if _, twice := taken[fits[0]]; twice {
-			delete(taken, fits[0]) // two launches began it: neither did, provably
-			continue
-		}
-		taken[fits[0]] = u.Token
 	}
+	taken := map[core.SessionID]string{}
 	return taken, e.post(ctx, func(context.Context) error {
-		for id := range taken {
-			if e.driven(id) {
-				delete(taken, id)
+		for id, tokens := range claims {
+			// Of several launches that may have begun it, none did provably.
+			if len(tokens) == 1 && !e.driven(id) {
+				taken[id] = tokens[0]
 			}
 		}
 		return nil

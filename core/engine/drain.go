@@ -65,6 +65,9 @@ func (e *Engine) drainOnce(ctx context.Context) (more bool, err error) {
 			if e.applied[ev.ID] {
 				continue
 			}
+			if ev.LaunchToken == "" {
+				ev.LaunchToken = e.inherited(ev.inherited)
+			}
 			if err := e.take(ev.Event); err != nil {
 				refused = append(refused, inbox.Bad{Name: ev.file, Reason: reason(err)})
 			}
@@ -109,7 +112,8 @@ func (e *Engine) quarantine(list []inbox.Bad) error {
 // filed is an event and the file it came in.
 type filed struct {
 	core.Event
-	file string
+	file      string
+	inherited string // see place
 }
 
 // reason is an error without the stack that a panic brings.
@@ -154,7 +158,7 @@ func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []fil
 		if ev.At == 0 {
 			ev.At = env.TS
 		}
-		e.place(&ev, &env)
+		inherited := e.place(&ev, &env)
 		if ev.Proc.Known() {
 			live, ok := alive[ev.Proc]
 			if !ok {
@@ -163,42 +167,30 @@ func (e *Engine) decode(items []inbox.Item, known map[string]bool) (events []fil
 			}
 			ev.Alive = live
 		}
-		events = append(events, filed{ev, it.Name})
+		events = append(events, filed{ev, it.Name, inherited})
 	}
 	return events, reports, good, bad
 }
 
 // alive asks the system itself, which is cheaper than a whole table for the few processes of a drain.
 func alive(p core.Process) bool {
-	start, found := proc.Start(p.PID)
-	return found && start == p.Start && p.Boot == proc.Boot()
+	row, found := proc.Row(p.PID)
+	return found && row.Start == p.Start && !row.Dead() && p.Boot == proc.Boot()
 }
 
 // place computes from the recorded ancestry which process drives the session and whether another
-// agent started it. The hook's own hints are not used: it knew an older list of agents.
-func (e *Engine) place(ev *core.Event, env *core.Envelope) {
+// agent started it. The hook's own hints are not used: it knew an older list of agents. What it returns is
+// the token that the environment alone names.
+func (e *Engine) place(ev *core.Event, env *core.Envelope) (inherited string) {
 	if env.Ancestors == nil || env.BootID == nil {
-		return
+		return ""
 	}
-	// The process that a launch began as comes first; what stands above it launched nothing by hand.
-	begun := ""
-	l := core.ReadAncestry(*env.BootID, e.agents, env.Agent, env.Ancestors, func(p core.Process) bool {
-		token, ok := e.launched.Load(p)
-		if ok {
-			begun = token.(string)
-		}
-		return ok
-	})
-	ev.Proc, ev.Shared, ev.Nested = l.Proc, l.Shared, l.Nested
-	if l.Nested != nil && *l.Nested {
-		return
+	l := e.lineageOf(*env.BootID, env.Agent, env.Ancestors)
+	ev.Proc, ev.Shared, ev.Nested, ev.LaunchToken = l.Proc, l.Shared, l.Nested, l.launch
+	if ev.LaunchToken == "" && !l.nested() && env.LaunchToken != nil {
+		inherited = *env.LaunchToken
 	}
-	switch {
-	case begun != "":
-		ev.LaunchToken = begun
-	case env.LaunchToken != nil:
-		ev.LaunchToken = *env.LaunchToken
-	}
+	return inherited
 }
 
 func (e *Engine) countBad() {

@@ -179,6 +179,7 @@ func build(o Options, db *ledger.DB) (*Engine, error) {
 		reading:  make(turn, 1),
 		began:    time.Now(),
 		claims:   claim.New(),
+		actions:  actions{closed: make(chan struct{})},
 		launches: map[string]*underway{}, listeners: map[*listener]bool{},
 	}
 	e.claims.Watch(func() { wake(e.wakes.faces) })

@@ -50,7 +50,7 @@ func (e *Engine) login(ctx context.Context) []string {
 func (e *Engine) LoginEnvironment(ctx context.Context, token string, pid int) ([]string, error) {
 	err := e.post(ctx, func(context.Context) error {
 		u := e.launches[token]
-		if u == nil || u.Proc.Known() {
+		if u == nil || u.Proc.Known() || e.overtaken(u) {
 			return fmt.Errorf("launch %q: %w", token, fs.ErrNotExist)
 		}
 		return nil // a window that comes late is welcome

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tower/core"
+	"tower/core/claim"
 	"tower/core/launch"
 )
 
@@ -50,7 +51,7 @@ func (u *underway) letGo() {
 }
 
 // restoreLaunches takes over the launches that waited when the tower ended. Whether their processes
-// live, the first poll tells.
+// live, the first poll tells; until then nobody takes up the same session a second time.
 func (e *Engine) restoreLaunches(list []core.LaunchRecord) {
 	for _, l := range list {
 		if l.Proc.Known() {
@@ -60,6 +61,16 @@ func (e *Engine) restoreLaunches(list []core.LaunchRecord) {
 			continue
 		}
 		u := &underway{LaunchRecord: l, moved: make(chan struct{}), state: core.LaunchOpening}
+		doing, of := "launching", core.SessionID("")
+		switch {
+		case l.Resumes:
+			doing, of = "resuming", l.Expect
+		case l.Continues != "":
+			doing, of = "continuing", l.Continues
+		}
+		if release, held := e.claims.Take(claim.Claim{What: doing, By: l.AskedBy, Since: l.RequestedAt}, claim.Launch(l.Token), claim.Session(of)); held == nil {
+			u.release = release
+		}
 		if l.Proc.Known() {
 			u.state, u.started = core.LaunchStarted, l.RequestedAt.Time()
 		}
@@ -82,7 +93,9 @@ func (e *Engine) reported(r launch.Report) {
 		return
 	}
 	if r.Error != "" { // also after it had told its process: the last step can fail
-		e.launchFailed(u, r.Error, nil)
+		if u.state != core.LaunchFailed || u.text != r.Error { // a ledger that refuses writes has it told again
+			e.launchFailed(u, r.Error, nil)
+		}
 		return
 	}
 	if !e.o.Alive(r.Proc) {
@@ -148,6 +161,14 @@ func (e *Engine) watchLaunches(l *look) {
 				e.dirty = true
 			}
 		case u.Proc.Known() && u.started.Before(l.before) && !core.Alive(l.table, u.Proc):
+			if e.endedByHand(u) {
+				u.EndedAt, u.state = core.InstantOf(now), ""
+				e.note(u)
+				delete(e.launches, token)
+				u.letGo()
+				u.news()
+				break
+			}
 			e.launchFailed(u, fmt.Sprintf("It ended after %s.", seconds(now.Sub(u.started))), nil)
 			e.lastLines(u)
 		case age <= toBegin:
@@ -163,6 +184,29 @@ func (e *Engine) watchLaunches(l *look) {
 			e.launchFailed(u, fmt.Sprintf("Nothing was heard of it within %.0f s.", toBegin.Seconds()), nil)
 		}
 	}
+}
+
+// endedByHand tells whether END was asked for while the session was still starting: that is no failure.
+func (e *Engine) endedByHand(u *underway) bool {
+	s := e.picture.Session(u.Expect)
+	return s != nil && s.Status == core.StatusKilled && s.EndedAt > u.RequestedAt
+}
+
+// overtaken tells whether a launch that was given up must not begin any more: meanwhile its session runs, or
+// another launch takes it up.
+func (e *Engine) overtaken(u *underway) bool {
+	if u.EndedAt == 0 || u.Expect == "" {
+		return false
+	}
+	if s := e.picture.Session(u.Expect); s != nil && !s.Status.Over() {
+		return true
+	}
+	for _, o := range e.launches {
+		if o != u && o.Expect == u.Expect && o.Waits() {
+			return true
+		}
+	}
+	return false
 }
 
 // seconds writes a short time as a person reads it.
@@ -286,9 +330,33 @@ func (e *Engine) launching() []core.Launching {
 	return list
 }
 
-// tokenOf finds the launch that a process belongs to: its own, that of the nearest ancestor which was
-// launched, or the one its environment names. Another agent in between makes it that agent's child, and
-// a token binds no child.
+// lineage is what an ancestry says of who drives a session, and by which launch.
+type lineage struct {
+	core.Lineage
+	launch string // the token of the launch that one of the processes began as
+}
+
+// lineageOf reads an ancestry. Another agent between a launch and the session makes it that agent's child,
+// and a token binds no child, be it of the same agent.
+func (e *Engine) lineageOf(boot string, agent core.Agent, chain []core.Ancestor) lineage {
+	var l lineage
+	// The process that a launch began as comes first; what stands above it launched nothing by hand.
+	l.Lineage = core.ReadAncestry(boot, e.agents, agent, chain, func(p core.Process) bool {
+		token, ok := e.launched.Load(p)
+		if ok {
+			l.launch = token.(string)
+		}
+		return ok
+	})
+	if l.nested() {
+		l.launch = ""
+	}
+	return l
+}
+
+func (l *lineage) nested() bool { return l.Nested != nil && *l.Nested }
+
+// tokenOf finds the launch that a process of an agent belongs to: by its ancestry, or by its environment.
 func (e *Engine) tokenOf(t core.Table, p core.Process, agent core.Agent) string {
 	if !e.picture.Launching() {
 		return ""
@@ -299,40 +367,31 @@ func (e *Engine) tokenOf(t core.Table, p core.Process, agent core.Agent) string 
 	if e.picture.Drives(p) != "" {
 		return "" // looked at when it was first seen; a look at all ancestors costs
 	}
-	for at, n := p.PID, 0; at > 1 && n < 16; n++ {
-		row, ok := t.Proc(at)
-		if !ok {
-			break
-		}
-		if token, ok := e.launched.Load(core.Process{Boot: t.Boot(), PID: row.PID, Start: row.Start}); ok {
-			return token.(string)
-		}
-		if at != p.PID && e.otherAgent(t, at, agent) {
-			return ""
-		}
-		at = row.PPID
+	var chain []core.Ancestor
+	row, ok := t.Proc(p.PID)
+	for ok && row.PID > 1 && len(chain) < 16 {
+		a := core.Ancestor{PID: row.PID, PPID: row.PPID, Created: row.Start}
+		a.Exe, _ = t.Exe(row.PID)
+		a.Args, _ = t.Args(row.PID)
+		chain = append(chain, a)
+		row, ok = t.Proc(row.PPID)
+		ok = ok && row.Start <= a.Created // a younger one has the number of a parent that is gone
 	}
-	env, ok := t.Environ(p.PID)
-	if !ok || env[core.EnvLaunch] == "" {
-		return ""
+	l := e.lineageOf(t.Boot(), agent, chain)
+	if l.launch != "" || l.nested() {
+		return l.launch
 	}
-	// Inherited by every child: it counts for a launch that has not told its process only.
-	if l, ok := e.picture.Launch(env[core.EnvLaunch]); !ok || l.Proc.Known() {
-		return ""
-	}
-	return env[core.EnvLaunch]
+	env, _ := t.Environ(p.PID)
+	return e.inherited(env[core.EnvLaunch])
 }
 
-// otherAgent tells whether a process is a session of another agent than the one asked for.
-func (e *Engine) otherAgent(t core.Table, pid int, agent core.Agent) bool {
-	exe, _ := t.Exe(pid)
-	args, _ := t.Args(pid)
-	for i := range e.agents {
-		if a := &e.agents[i]; a.Agent != agent && a.MatchExe(exe, args) && !a.IsHelper(args) {
-			return true
-		}
+// inherited returns the token that an environment names, if it proves anything: every child inherits it, a
+// server that outlives the session included, so it counts for a launch that has not told its process only.
+func (e *Engine) inherited(token string) string {
+	if l, ok := e.picture.Launch(token); !ok || l.Proc.Known() {
+		return ""
 	}
-	return false
+	return token
 }
 
 // pruneLaunches removes the files of launches that are older than the person wants to keep.

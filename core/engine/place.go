@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -21,8 +22,7 @@ type place struct {
 	device uint64
 	tty    string // its path, or ""
 	leader core.Proc
-	boot   string
-	on     map[core.Process]bool // who had the device as its terminal
+	table  core.Table // as it was then
 
 	mux    Panes
 	pane   tmux.Pane
@@ -32,18 +32,12 @@ type place struct {
 
 // where finds out where a proven process shows. What cannot be found out stays empty.
 func (e *Engine) where(ctx context.Context, p proven) place {
-	at := place{device: p.row.TTY, boot: p.table.Boot(), on: map[core.Process]bool{}}
+	at := place{device: p.row.TTY, table: p.table}
 	if p.row.TTY == 0 {
 		return at
 	}
 	at.tty = ttyPath(p.row.TTY)
 	at.leader, _ = p.table.Proc(p.row.SID)
-	p.table.All(func(q core.Proc) bool {
-		if q.TTY == p.row.TTY {
-			at.on[core.Process{Boot: at.boot, PID: q.PID, Start: q.Start}] = true
-		}
-		return true
-	})
 	mux, pane, ok, err := e.paneOf(ctx, p)
 	if ok {
 		at.mux, at.pane = mux, pane
@@ -77,7 +71,7 @@ func (e *Engine) paneOf(ctx context.Context, p proven) (Panes, tmux.Pane, bool, 
 	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
 		return nil, none, false, err
 	}
-	if err != nil || !ok || !above(p.table, pane.PID, p.Proc.PID) {
+	if err != nil || !ok || !tmux.Below(p.table, p.Proc.PID, pane.PID) {
 		return nil, none, false, nil
 	}
 	if dev, err := tmux.Rdev(pane.TTY); err != nil || dev != p.row.TTY {
@@ -123,19 +117,9 @@ func same(a, b string) bool {
 	return a == b || err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// above tells whether pid up is the process down itself or one of its ancestors.
-func above(t core.Table, up, down int) bool {
-	for at, n := down, 0; at > 1 && n < 64; n++ {
-		if at == up {
-			return true
-		}
-		row, ok := t.Proc(at)
-		if !ok {
-			return false
-		}
-		at = row.PPID
-	}
-	return false
+// leads is the process that leads the terminal.
+func (at *place) leads() core.Process {
+	return core.Process{Boot: at.table.Boot(), PID: at.leader.PID, Start: at.leader.Start}
 }
 
 // ttyPath returns the path of a pseudo terminal by its device number, or "".
@@ -158,6 +142,7 @@ func (e *Engine) closeWindow(ctx context.Context, at place) (*bool, string) {
 	}
 	deadline := time.Now().Add(toClose)
 	hung, why := false, ""
+	var alone time.Time // since when the shell is
 	for {
 		closed, err := e.isClosed(ctx, at)
 		if closed {
@@ -167,8 +152,15 @@ func (e *Engine) closeWindow(ctx context.Context, at place) (*bool, string) {
 			why = err.Error()
 		}
 		if !hung {
-			left, reason := e.hangUp(ctx, at)
-			hung = left
+			left, reason := e.abandoned(at)
+			switch {
+			case !left:
+				alone = time.Time{}
+			case alone.IsZero():
+				alone = time.Now()
+			case time.Since(alone) >= settled:
+				hung, reason = e.hangUp(at)
+			}
 			if reason != "" {
 				why = reason
 			}
@@ -204,15 +196,29 @@ func (e *Engine) isClosed(ctx context.Context, at place) (bool, error) {
 	if !e.released(at) {
 		return false, nil
 	}
-	// A terminal of one window may hold on to it without the device; one of several keeps others open.
-	if at.window != nil && at.window.Kind == "x11" && !at.window.Shared && at.window.Terminal != "kitty" {
+	// A terminal of one window may hold on to it without the device; with several windows or tabs it keeps the
+	// others open.
+	if at.window != nil && at.window.Kind == term.KindX11 && !at.window.Shared && !at.tabbed() {
 		there, err := e.o.Desktop.Exists(ctx, *at.window)
 		return err == nil && !there, err
 	}
 	return true, nil
 }
 
-// released tells whether the terminal device is gone, or belongs to others by now.
+// tabbed tells whether the window's process has another terminal in it.
+func (at *place) tabbed() bool {
+	for _, pid := range at.table.Children(at.window.PID) {
+		if q, ok := at.table.Proc(pid); ok && q.TTY != 0 && q.TTY != at.device && !q.Dead() {
+			if up, ok := at.table.Proc(at.window.PID); !ok || q.TTY != up.TTY {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// released tells whether the terminal device is gone, or belongs to others by now. The end of the process that
+// leads a terminal takes it from all that had it, so whoever has it afterwards was given it anew.
 func (e *Engine) released(at place) bool {
 	if at.tty == "" {
 		return false
@@ -220,7 +226,7 @@ func (e *Engine) released(at place) bool {
 	if _, err := os.Stat(at.tty); err != nil {
 		return errors.Is(err, os.ErrNotExist)
 	}
-	if e.o.Alive(core.Process{Boot: at.boot, PID: at.leader.PID, Start: at.leader.Start}) {
+	if at.leader.PID == 0 || e.o.Alive(at.leads()) {
 		return false
 	}
 	table, err := e.o.Table()
@@ -229,9 +235,7 @@ func (e *Engine) released(at place) bool {
 	}
 	others := false
 	table.All(func(q core.Proc) bool {
-		if q.TTY == at.device && !q.Dead() && !at.on[core.Process{Boot: at.boot, PID: q.PID, Start: q.Start}] {
-			others = true
-		}
+		others = q.TTY == at.device && !q.Dead()
 		return !others
 	})
 	return others
@@ -243,9 +247,19 @@ var shells = map[string]bool{
 	"tcsh": true, "csh": true, "nu": true, "xonsh": true, "elvish": true, "pwsh": true, "yash": true,
 }
 
-// hangUp hangs up the shell that leads the terminal, if nothing but the shell is left on it. It tells
-// whether it did, and if not, what stands in the way.
-func (e *Engine) hangUp(ctx context.Context, at place) (bool, string) {
+// settled is how long a shell must have been alone on its terminal before it is hung up: a script that has just
+// seen its agent end is on its way to its next command.
+const settled = 150 * time.Millisecond
+
+// console is the major number of the machine's own consoles on Linux.
+const console = 4
+
+// afar are the programs below which a shell is a person's log-in from elsewhere and no window here.
+var afar = map[string]bool{"sshd": true, "sshd-session": true, "dropbear": true, "mosh-server": true}
+
+// abandoned tells whether the terminal is led by a shell that waits on its prompt, and nothing but the shell is
+// left on it. If not, what stands in the way may be told, too.
+func (e *Engine) abandoned(at place) (bool, string) {
 	table, err := e.o.Table()
 	if err != nil {
 		return false, err.Error()
@@ -262,6 +276,12 @@ func (e *Engine) hangUp(ctx context.Context, at place) (bool, string) {
 	if !shells[name] {
 		return false, fmt.Sprintf("Its terminal belongs to %s (pid %d), which is no shell.", name, leader.PID)
 	}
+	if up, ok := table.Proc(leader.PPID); ok && afar[up.Comm] {
+		return false, fmt.Sprintf("Its shell (pid %d) is a log-in from afar, which is left to its person.", leader.PID)
+	}
+	if runtime.GOOS == "linux" && at.device>>8&0xfff == console {
+		return false, fmt.Sprintf("Its shell (pid %d) is a log-in on the machine's console, which is left to its person.", leader.PID)
+	}
 	if leader.TPGID != leader.Group {
 		return false, "" // the shell has not taken the terminal back yet, or runs something else
 	}
@@ -275,9 +295,13 @@ func (e *Engine) hangUp(ctx context.Context, at place) (bool, string) {
 	if other.PID != 0 {
 		return false, fmt.Sprintf("%s (pid %d) runs in it as well.", other.Comm, other.PID)
 	}
-	err = e.o.Signal(core.Process{Boot: at.boot, PID: leader.PID, Start: leader.Start}, syscall.SIGHUP)
-	if err != nil && !errors.Is(err, proc.ErrGone) {
-		return false, fmt.Sprintf("Its shell (pid %d) could not be hung up: %v.", leader.PID, err)
+	return true, ""
+}
+
+// hangUp hangs up a shell that was left. It tells whether it did, and if not, why.
+func (e *Engine) hangUp(at place) (bool, string) {
+	if err := e.o.Signal(at.leads(), syscall.SIGHUP); err != nil && !errors.Is(err, proc.ErrGone) {
+		return false, fmt.Sprintf("Its shell (pid %d) could not be hung up: %v.", at.leader.PID, err)
 	}
 	return true, ""
 }

@@ -16,11 +16,11 @@ type proven struct {
 	info  core.AgentInfo
 }
 
-// sight asks the agent's evidence for the session at this moment. nil means that nothing drives it.
-func (e *Engine) sight(ctx context.Context, s *core.Session) (*core.Sighting, core.Table, error) {
-	a := e.adapters[s.Agent]
+// sight asks an agent's evidence what runs at this moment.
+func (e *Engine) sight(ctx context.Context, agent core.Agent) ([]core.Sighting, core.Table, error) {
+	a := e.adapters[agent]
 	if a == nil {
-		return nil, nil, &core.Refusal{What: "Not done.", Why: fmt.Sprintf("This tower does not know the agent %q.", s.Agent)}
+		return nil, nil, &core.Refusal{What: "Not done.", Why: fmt.Sprintf("This tower does not know the agent %q.", agent)}
 	}
 	table, err := e.o.Table()
 	if err != nil {
@@ -32,24 +32,30 @@ func (e *Engine) sight(ctx context.Context, s *core.Session) (*core.Sighting, co
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("look for running sessions of %s: %w", s.Agent, err)
+		return nil, nil, fmt.Errorf("look for running sessions of %s: %w", agent, err)
 	}
+	return seen, table, nil
+}
+
+// of returns the sighting of a session, nil when nothing drives it.
+func of(seen []core.Sighting, s *core.Session) *core.Sighting {
 	for i := range seen {
-		if seen[i].Native == s.Native {
-			return &seen[i], table, nil
+		if seen[i].Agent == s.Agent && seen[i].Native == s.Native {
+			return &seen[i]
 		}
 	}
-	return nil, table, nil
+	return nil
 }
 
 // prove finds the process that drives the session and proves it: by the agent's own evidence or, where
 // that says nothing, by the run that is open; then by pid, start, boot, state, program and role. The
 // first thing that fails is the refusal, whose verdict is what.
 func (e *Engine) prove(ctx context.Context, what string, su *subject) (proven, error) {
-	x, table, err := e.sight(ctx, &su.Session)
+	seen, table, err := e.sight(ctx, su.Agent)
 	if err != nil {
 		return proven{}, err
 	}
+	x := of(seen, &su.Session)
 	p := proven{table: table, info: e.adapters[su.Agent].Agent()}
 	switch {
 	case x != nil:
@@ -63,10 +69,18 @@ func (e *Engine) prove(ctx context.Context, what string, su *subject) (proven, e
 		if r.Shared {
 			p.Signal, p.NoEnd = nil, "Its process serves other sessions too."
 		}
+		for i := range seen {
+			if !r.Shared && seen[i].Proc == r.Proc {
+				// The end of this one has not been heard yet, as after a /clear.
+				return p, &core.Refusal{What: what, Why: fmt.Sprintf("Process %d drives another session by now.", r.Proc.PID), Hint: untouched}
+			}
+		}
 	}
 	p.row, err = identify(what, table, p.Proc, &p.info, p.Shared)
 	return p, err
 }
+
+const untouched = "Nothing was signalled or typed."
 
 // identify proves that a process of the table is the one recorded, lives, and is the agent's own program
 // in the role of a session. Unless it is shared, in which case it is the agent's machinery by nature.
@@ -74,7 +88,6 @@ func identify(what string, t core.Table, p core.Process, info *core.AgentInfo, s
 	no := func(why, hint string) (core.Proc, error) {
 		return core.Proc{}, &core.Refusal{What: what, Why: why, Hint: hint}
 	}
-	const untouched = "Nothing was signalled or typed."
 	row, there := t.Proc(p.PID)
 	switch {
 	case p.PID <= 0:

@@ -47,7 +47,7 @@ func Still(ctx context.Context, o Options) (*core.Snapshot, []core.Heat, error) 
 	}
 	s.Rows = slices.Clone(s.Rows)
 	for i := range s.Rows {
-		s.Rows[i].Live = nil
+		s.Rows[i].Live, s.Rows[i].Busy = nil, ""
 	}
 	return &s, e.Heat(), nil
 }

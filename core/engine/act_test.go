@@ -197,7 +197,7 @@ func TestType(t *testing.T) {
 	}{
 		{"at once", 1, "", "go on|<enter>"},
 		{"the first Enter swallowed", 2, "", "go on|<enter>|<enter>"},
-		{"never", 0, "It is still in the input box.", "go on|<enter>|<enter>"},
+		{"never", 0, "no turn began within", "go on|<enter>|<enter>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			acting(t, func(t *testing.T, w *actWorld) {

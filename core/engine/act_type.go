@@ -217,8 +217,8 @@ func (e *Engine) deliver(ctx context.Context, su *subject, w way, text string, s
 	if again != nil {
 		return unsent("The text was pasted and Enter was pressed, but nothing shows that it arrived. ", again)
 	}
-	return &core.Refusal{What: notDelivered, Why: fmt.Sprintf("The text was pasted, but no turn began within %.0f s. It is still in the input box.", toArrive.Seconds()),
-		Hint: "Jump to look."}
+	return &core.Refusal{What: notDelivered, Why: fmt.Sprintf("The text was pasted and Enter pressed, but no turn began within %.0f s.", toArrive.Seconds()),
+		Hint: "Jump to look: it may still be in the input box, or be a command that the agent does not know."}
 }
 
 // unsent says how far a text came that something stood in the way of.

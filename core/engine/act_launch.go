@@ -176,6 +176,9 @@ func (e *Engine) begin(ctx context.Context, c core.Command, a core.Adapter, o or
 	if err != nil {
 		return core.Result{}, err
 	}
+	if e.o.Config.InHarness(l.Dir) {
+		cautions = append(cautions, "Its folder counts as machinery (sessions.harness_roots): the session is listed under --all only.")
+	}
 	release, err := e.claim(o.what, c, o.doing, claim.Session(o.over), claim.Launch(token))
 	if err != nil {
 		return core.Result{}, err

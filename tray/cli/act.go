@@ -18,6 +18,12 @@ import (
 	"tower/core"
 )
 
+// meant tells which of several sessions of one name an action can only be for: a session that was resumed
+// or continued often shares its name with others.
+var meant = map[string]func(core.Row) bool{
+	"focus": living, "end": living, "type": living, "attach": living, "resume": finished, "continue": finished,
+}
+
 // act sends one action on a session to the running tower and returns what came of it.
 func (e *Env) act(c *cobra.Command, which, action string, body any) (core.Result, error) {
 	var r core.Result
@@ -32,7 +38,7 @@ func (e *Env) act(c *cobra.Command, which, action string, body any) (core.Result
 	if err != nil {
 		return r, err
 	}
-	row, err := find(s.Rows, which)
+	row, err := find(s.Rows, which, meant[action])
 	if err != nil {
 		return r, err
 	}
@@ -269,15 +275,18 @@ project's work log; what --prompt-file holds is added.
 func (e *Env) typeCommand() *cobra.Command {
 	var file string
 	c := &cobra.Command{
-		Use: "type SESSION", Short: "Give a running session a prompt",
+		Use: "type SESSION [-]", Short: "Give a running session a prompt",
 		Long: `Give a running session a prompt, read from standard input or --text-file. It is
 delivered by the agent's own queue where it has one, else pasted into its pane,
 and only where it is proven to reach that agent: never into a dialog. Done means
 that the agent has it. Control characters are left out; a blank is put before a
 leading "/" or "!", so that it stays a prompt.
 ` + which,
-		Args: args(1, 1),
+		Args: args(1, 2),
 		RunE: func(c *cobra.Command, a []string) error {
+			if len(a) == 2 && (a[1] != "-" || file != "") {
+				return usageError{errors.New(`the text is read from standard input, or from --text-file FILE`)}
+			}
 			if file == "" {
 				file = "-"
 			}
@@ -336,6 +345,13 @@ func prompt(file string) (string, error) {
 	if !utf8.Valid(b) {
 		// JSON would carry another character in its place, and a text is a text to the byte.
 		return "", &core.Refusal{What: "Not sent.", Why: "The text is not valid UTF-8.", Hint: "Convert it first, with iconv for example."}
+	}
+	if len(b) == 0 {
+		what := "The file is empty."
+		if file == "-" {
+			what = "Standard input is empty."
+		}
+		return "", &core.Refusal{What: "Not sent.", Why: what, Hint: "Give it the text, or leave the prompt away."}
 	}
 	return string(b), nil
 }

@@ -14,7 +14,8 @@ const idLeast = 4
 
 // find returns the one session a person means: by the agent's id or Tower's, whole or the first
 // characters of it, or by its exact title. Several fits are refused, with their ids.
-func find(rows []core.Row, what string) (core.Row, error) {
+// Of several, one is meant when it alone is what the action is for: prefer tells, and may be nil.
+func find(rows []core.Row, what string, prefer func(core.Row) bool) (core.Row, error) {
 	// An id copied from elsewhere may come in capitals, in braces or as a URN.
 	if u, err := uuid.Parse(what); err == nil {
 		what = u.String()
@@ -43,8 +44,30 @@ func find(rows []core.Row, what string) (core.Row, error) {
 	case 1:
 		return exact[0], nil
 	}
+	if r, ok := only(exact, prefer); ok {
+		return r, nil
+	}
 	return core.Row{}, &core.Refusal{What: "Not clear.", Why: fmt.Sprintf("%d sessions fit %q: %s.", len(exact), what, several(exact)), Hint: "Use more of the id."}
 }
+
+// only returns the one row that is preferred.
+func only(rows []core.Row, prefer func(core.Row) bool) (row core.Row, ok bool) {
+	if prefer == nil {
+		return row, false
+	}
+	n := 0
+	for _, r := range rows {
+		if prefer(r) {
+			row = r
+			n++
+		}
+	}
+	return row, n == 1
+}
+
+// living and finished are what an action on a session may be for.
+func living(r core.Row) bool   { return r.Live != nil }
+func finished(r core.Row) bool { return r.Status.Over() }
 
 // several names sessions by what the lists show, with as much of each id as tells them apart.
 func several(rows []core.Row) string {

@@ -31,7 +31,7 @@ exact title.`,
 			if err != nil {
 				return err
 			}
-			row, err := find(p.Rows, a[0])
+			row, err := find(p.Rows, a[0], nil)
 			if err != nil {
 				return err
 			}

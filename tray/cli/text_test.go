@@ -132,23 +132,23 @@ func TestFind(t *testing.T) {
 		"Parser": one, "bbbb": three, "aaaa1112": two, "abc": "abc", "ses_": "ses_0123",
 		"aaaa1111": "ses_0123", // a title that is whole comes before the beginning of an id
 	} {
-		if got, err := find(rows, what); err != nil || got.Native != want {
+		if got, err := find(rows, what, nil); err != nil || got.Native != want {
 			t.Errorf("find(%q) = %v, %v, want %s", what, got.Session, err, want)
 		}
 	}
 	for what, want := range map[string]string{"Twice": "Not clear.", "aaaa111": "Not clear.", "bbb": "Not found.", "parser": "Not found.", "": "Not found.", "zzzz": "Not found."} {
-		_, err := find(rows, what)
+		_, err := find(rows, what, nil)
 		var refused *core.Refusal
 		if !errors.As(err, &refused) || refused.What != want {
 			t.Errorf("find(%q) = %v, want the refusal %q", what, err, want)
 		}
 	}
 	// Several are told by the ids that the lists show, as far as they differ, never by ids one has not seen.
-	_, err := find(rows, "Twice")
+	_, err := find(rows, "Twice", nil)
 	if want := `2 sessions fit "Twice": aaaa1112-0000 "Twice" □ ended, bbbb0000-0000 "Twice" □ ended.`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("find(Twice) = %v, want %s", err, want)
 	}
-	_, err = find(rowsOf("01a22ee0-8503-7000-8000-1", "01a22ee0-8503-7000-8000-2"), "01a22ee0")
+	_, err = find(rowsOf("01a22ee0-8503-7000-8000-1", "01a22ee0-8503-7000-8000-2"), "01a22ee0", nil)
 	if err == nil || !strings.Contains(err.Error(), "01a22ee0-8503-7000-8000-1 □ ended, 01a22ee0-8503-7000-8000-2 □ ended.") {
 		t.Errorf("find of ids with one beginning = %v", err)
 	}
@@ -230,6 +230,27 @@ func TestEmpty(t *testing.T) {
 		p := picture{Snapshot: &core.Snapshot{Counts: core.Counts{All: c.all, Hidden: c.hidden}}}
 		if got := empty(p, c.asked); !strings.Contains(got, c.want) {
 			t.Errorf("empty(%+v) = %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+// TestFindPrefers: of several sessions of one name, the one that an action can be for is meant; of two such
+// neither is.
+func TestFindPrefers(t *testing.T) {
+	row := func(id string, live bool) core.Row {
+		r := core.Row{Session: &core.Session{ID: core.SessionID(id), Native: id, Status: core.StatusEnded}, TitleText: "Same"}
+		if live {
+			r.Status, r.Live = core.StatusLive, &core.Live{}
+		}
+		return r
+	}
+	rows := []core.Row{row("aaaa1", false), row("bbbb1", true), row("cccc1", false)}
+	if r, err := find(rows, "Same", living); err != nil || r.ID != "bbbb1" {
+		t.Errorf("the living one: %v, %v", r.Session, err)
+	}
+	for name, prefer := range map[string]func(core.Row) bool{"two that are over": finished, "none preferred": nil} {
+		if _, err := find(rows, "Same", prefer); err == nil {
+			t.Errorf("%s: one was chosen", name)
 		}
 	}
 }

@@ -97,6 +97,8 @@ func (p *Picture) holds(c Condition, e *entry, ev *core.Event) bool {
 		return ev.Proc == e.last.Proc && e.s.EndReason != reasonReplaced && ev.At-e.s.EndedAt < leaving
 	case NewRun:
 		return ev.Proc != e.last.Proc && ev.Proc != e.dying
+	case OldRun:
+		return ev.Proc.Known() && (ev.Proc == e.last.Proc || ev.Proc == e.dying)
 	}
 	return false
 }

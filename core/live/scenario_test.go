@@ -20,6 +20,29 @@ func TestOneSessionTwoRuns(t *testing.T) {
 	}
 }
 
+// END can come between an agent's start and the hook that tells of it. What is told late of the process
+// that is dying makes nothing live, and the reason stays that of END.
+func TestLateStartOfAKilledOne(t *testing.T) {
+	for _, alive := range []bool{true, false} {
+		w := in(t, core.StatusStarting)
+		w.do(core.EventLaunched, func(ev *core.Event) { ev.Proc, ev.Alive = first, true })
+		w.do(core.EventKill, func(ev *core.Event) { ev.Proc = first })
+		if !alive {
+			w.do(core.EventGone, func(ev *core.Event) { ev.Proc = first })
+		}
+		w.ev.At++
+		w.do(core.EventStart, func(ev *core.Event) { ev.Proc, ev.Alive, ev.Source = first, alive, "resume" })
+		w.do(core.EventEnd, func(ev *core.Event) { ev.Proc, ev.Reason = first, "other" })
+		if w.status() != core.StatusKilled {
+			t.Errorf("alive %v: status %s, want killed", alive, w.status())
+		}
+		w.do(core.EventStart, func(ev *core.Event) { ev.Proc, ev.Alive, ev.Source = second, true, "resume" })
+		if w.status() != core.StatusLive {
+			t.Errorf("alive %v: status %s after a resume, want live", alive, w.status())
+		}
+	}
+}
+
 func TestClearMakesASecondRowAndLinksIt(t *testing.T) {
 	for name, told := range map[string]bool{"end told": true, "end never told": false} {
 		t.Run(name, func(t *testing.T) {

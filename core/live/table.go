@@ -15,6 +15,7 @@ const (
 	OtherRun Condition = "another run of the session is open"
 	Leaving  Condition = "the process whose end was told is still on its way out"
 	NewRun   Condition = "in another process than the one that was ended"
+	OldRun   Condition = "in the process that was ended"
 )
 
 // Transition is one row of Table.
@@ -73,6 +74,9 @@ func build() []Transition {
 	row(live, Always, killed, "written before the signal", core.EventKill)
 
 	for _, over := range []core.Status{ended, lost, killed} {
+		if over == killed { // its hook may have been on its way when END was asked for
+			row(killed, OldRun, killed, untouched, core.EventStart)
+		}
 		row(over, Proven, live, run, core.EventStart)
 		row(over, Newer, live, run, core.EventStart)
 		row(over, Always, over, untouched, core.EventStart)

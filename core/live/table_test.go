@@ -114,6 +114,9 @@ func TestEveryRow(t *testing.T) {
 					ev.Proc = first
 				case Leaving:
 					ev.Proc = first
+				case OldRun:
+					ev.Proc, ev.Alive, ev.Source = first, true, "resume"
+					ev.At++
 				case NewRun:
 					ev.Proc, ev.Sighting.Proc = second, second
 				case Always:

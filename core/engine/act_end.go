@@ -82,6 +82,13 @@ func (e *Engine) end(ctx context.Context, c core.Command) (core.Result, error) {
 		return core.Result{}, errors.Join(err, e.settle(ctx, in, err, ""))
 	}
 	closed, detail := e.closeWindow(ctx, spot)
+	if x := e.elsewhere(ctx, &su, again.MustGo); x != nil {
+		detail = fmt.Sprintf("Process %d has ended, but process %d has the session open as well.", p.Proc.PID, x.Proc.PID)
+		p.Proc = x.Proc
+		e.alive(ctx, in, &su, p, errors.New(detail))
+		return core.Result{Said: notEnded + " " + detail + " End it once more for that one.",
+			End: &core.EndResult{WindowClosed: closed, Detail: detail}}, nil
+	}
 	said := "Ended " + su.called() + "."
 	if closed != nil && !*closed {
 		said += " Its window is still open. " + detail
@@ -92,6 +99,18 @@ func (e *Engine) end(ctx context.Context, c core.Command) (core.Result, error) {
 	}
 	e.settle(ctx, in, nil, detail)
 	return core.Result{Said: said, End: &core.EndResult{Ended: true, WindowClosed: closed, Detail: detail}}, nil
+}
+
+// elsewhere returns where a session goes on although its process has ended: it can be open twice.
+func (e *Engine) elsewhere(ctx context.Context, su *subject, ended []core.Process) *core.Sighting {
+	seen, _, err := e.sight(ctx, su.Agent)
+	if err != nil {
+		return nil
+	}
+	if x := of(seen, su); x != nil && !slices.Contains(ended, x.Proc) {
+		return x
+	}
+	return nil
 }
 
 // endable proves the session's process and that ending it ends nothing else.

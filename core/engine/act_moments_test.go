@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -65,5 +66,38 @@ func TestLauncherRunOnceMore(t *testing.T) {
 		if l := w.e.Snapshot().Launches; len(l) != 1 || l[0].State != core.LaunchFailed || l[0].Text != "It cannot be run." {
 			t.Errorf("launches %+v", l)
 		}
+	})
+}
+
+// TestEndOfOneOfTwo: a session that two processes have open goes on in the other one. It stays on the
+// list as what it is, so that it can be ended, too.
+func TestEndOfOneOfTwo(t *testing.T) {
+	acting(t, func(t *testing.T, w *actWorld) {
+		id := w.lives("s", "idle")
+		other := w.proc(777)
+		if err := w.fake.Register("b", adaptertest.FakeRecord{PID: 777, Start: other.Start, Final: true,
+			Threads: []adaptertest.FakeThread{{Session: "s", State: "idle", CWD: w.dir}}}); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(6 * time.Second)
+		shown := w.row("s").Live.Proc
+		r, err := w.do(core.Command{Kind: core.CommandEnd, Session: id})
+		if err != nil || r.End == nil || r.End.Ended || !strings.Contains(r.Said, "has the session open as well") {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if core.Alive(w.table, shown) {
+			t.Errorf("ended another process than %v, the one that is shown", shown)
+		}
+		w.pass(6 * time.Second)
+		row := w.want("s", core.StatusLive, "")
+		if row.Live == nil || !core.Alive(w.table, row.Live.Proc) {
+			t.Errorf("live %+v", row.Live)
+		}
+		r, err = w.do(core.Command{Kind: core.CommandEnd, Session: id})
+		if err != nil || !r.End.Ended {
+			t.Fatalf("the other one: %+v, %v", r, err)
+		}
+		w.pass(6 * time.Second)
+		w.want("s", core.StatusKilled, "ended by you")
 	})
 }

@@ -73,7 +73,7 @@ func (e *Engine) idle(ctx context.Context, what string, su *subject, hint string
 	if err != nil {
 		return err
 	}
-	if x := of(seen, &su.Session); x != nil {
+	if x := of(seen, su); x != nil {
 		wake(e.wakes.poll)
 		return &core.Refusal{What: what, Why: fmt.Sprintf("It is running in process %d.", x.Proc.PID), Hint: hint}
 	}

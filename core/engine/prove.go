@@ -37,14 +37,17 @@ func (e *Engine) sight(ctx context.Context, agent core.Agent) ([]core.Sighting, 
 	return seen, table, nil
 }
 
-// of returns the sighting of a session, nil when nothing drives it.
-func of(seen []core.Sighting, s *core.Session) *core.Sighting {
+// of returns the sighting of a session, nil when nothing drives it. Of several processes that have it open
+// it is the one that faces show.
+func of(seen []core.Sighting, su *subject) *core.Sighting {
+	var found *core.Sighting
 	for i := range seen {
-		if seen[i].Agent == s.Agent && seen[i].Native == s.Native {
-			return &seen[i]
+		x := &seen[i]
+		if x.Agent == su.Agent && x.Native == su.Native && (found == nil || su.live != nil && x.Proc == su.live.Proc) {
+			found = x
 		}
 	}
-	return nil
+	return found
 }
 
 // prove finds the process that drives the session and proves it: by the agent's own evidence or, where
@@ -55,7 +58,7 @@ func (e *Engine) prove(ctx context.Context, what string, su *subject) (proven, e
 	if err != nil {
 		return proven{}, err
 	}
-	x := of(seen, &su.Session)
+	x := of(seen, su)
 	p := proven{table: table, info: e.adapters[su.Agent].Agent()}
 	switch {
 	case x != nil:

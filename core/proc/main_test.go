@@ -13,6 +13,7 @@ const envChild = "TOWER_TEST_CHILD"
 // standard input.
 func TestMain(m *testing.M) {
 	if os.Getenv(envChild) != "" {
+		becomes()
 		os.Stdout.WriteString("up\n")
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)

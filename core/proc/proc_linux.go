@@ -75,17 +75,28 @@ func readRows(s *scratch, last []core.Proc) ([]core.Proc, error) {
 			if len(last) > 0 && last[0].PID == pid {
 				comm = last[0].Comm
 			}
-			line, err := s.readStat(dir, pid)
-			if err != nil {
-				return nil, err
+			var p core.Proc
+			var kernel, read bool
+			for try := 0; try < tries && (try == 0 || read && released(p)); try++ {
+				line, err := s.readStat(dir, pid)
+				if err != nil {
+					return nil, err
+				}
+				p, kernel, read = parseStat(line, comm)
 			}
-			if p, kernel, ok := parseStat(line, comm); ok && !kernel {
+			if read && !kernel {
 				rows = append(rows, p)
 			}
 		}
 	}
 	return rows, nil
 }
+
+// released tells whether a row is of a thread that was let go while it was read: it has no group any more. A row
+// like that is read tries times.
+func released(p core.Proc) bool { return p.Dead() && p.Group < 0 }
+
+const tries = 3
 
 // Offsets in a struct linux_dirent64, the same everywhere.
 const (
@@ -147,11 +158,15 @@ func row(pid int) (core.Proc, bool) {
 		return core.Proc{}, false
 	}
 	var buf [1 << 10]byte
-	line, err := readInto(procPath(pid, "stat"), buf[:])
-	if err != nil {
-		return core.Proc{}, false
+	var p core.Proc
+	var ok bool
+	for try := 0; try < tries && (try == 0 || ok && released(p)); try++ {
+		line, err := readInto(procPath(pid, "stat"), buf[:])
+		if err != nil {
+			return core.Proc{}, false
+		}
+		p, _, ok = parseStat(line, "")
 	}
-	p, _, ok := parseStat(line, "")
 	return p, ok
 }
 
@@ -160,6 +175,12 @@ func row(pid int) (core.Proc, bool) {
 // name, to save the copy.
 //
 // A kernel thread is known by its flag, not by the parent 2: inside a container pid 2 is anybody.
+//
+// The state is that of the first thread, and a process lives as long as any of its threads does. One that
+// becomes another program from a thread other than its first is a zombie by that state for a moment: its first
+// thread has to end before the one that goes on can take its place. So it is told as dead only when no second
+// thread is left, and what was released while it was read is read again: by then the number is that of the
+// thread that went on, or nobody's.
 func parseStat(line []byte, comm string) (p core.Proc, kernel, ok bool) {
 	from, to := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
 	if from < 2 || to < from || to+4 > len(line) {
@@ -183,7 +204,7 @@ func parseStat(line []byte, comm string) (p core.Proc, kernel, ok bool) {
 		if end < 0 {
 			end = len(bytes.TrimRight(rest, "\n"))
 		}
-		if field <= 9 || field == 22 {
+		if field <= 9 || field == 20 || field == 22 {
 			n, ok := number(rest[:end])
 			if !ok {
 				return p, false, false
@@ -201,6 +222,10 @@ func parseStat(line []byte, comm string) (p core.Proc, kernel, ok bool) {
 				p.TPGID = int(n)
 			case 9:
 				kernel = n&kernelThread != 0
+			case 20:
+				if p.Dead() && n > 1 {
+					p.State = 'S' // see above
+				}
 			case 22:
 				p.Start = uint64(n)
 			}

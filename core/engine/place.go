@@ -196,9 +196,9 @@ func (e *Engine) isClosed(ctx context.Context, at place) (bool, error) {
 	if !e.released(at) {
 		return false, nil
 	}
-	// A terminal of one window may hold on to it without the device; with several windows or tabs it keeps the
-	// others open.
-	if at.window != nil && at.window.Kind == term.KindX11 && !at.window.Shared && !at.tabbed() {
+	// A terminal of one window may hold on to it without the device, unlike kitty, which only takes its time;
+	// with several windows or tabs it keeps the others open.
+	if at.window != nil && at.window.Kind == term.KindX11 && !at.window.Shared && at.window.Terminal != "kitty" && !at.tabbed() {
 		there, err := e.o.Desktop.Exists(ctx, *at.window)
 		return err == nil && !there, err
 	}

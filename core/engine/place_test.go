@@ -135,6 +135,7 @@ func TestWindowThatIsClosed(t *testing.T) {
 		{name: "it lives", tty: device, after: []adaptertest.RecordedProc{agent, heir}},
 		{name: "its window is gone with its device", tty: "/dev/pts/none", window: xterm, gone: true, want: true},
 		{name: "its window is held", tty: "/dev/pts/none", window: xterm},
+		{name: "its window is kitty's", tty: "/dev/pts/none", window: &term.Window{Kind: term.KindX11, PID: 300, Terminal: "kitty"}, want: true},
 		{name: "its window has another tab", tty: "/dev/pts/none", window: xterm, before: []adaptertest.RecordedProc{tab}, want: true},
 		{name: "its window is one of several", tty: "/dev/pts/none", window: &term.Window{Kind: term.KindX11, PID: 300, Shared: true}, want: true},
 	} {

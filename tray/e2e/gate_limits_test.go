@@ -28,9 +28,7 @@ func slowTerminal(t *testing.T) {
 	onlyOnce(t, w, over, "DOWORK to be resumed")
 	w.endAPI(t, over)
 
-	w.stop(t)
-	path := slowXterm(t)
-	w.start(t, []string{"serve"}, path)
+	w.startIn(t, []string{"serve"}, slowXterm(t))
 	w.becomes(t, soon, claudeAgent, other.native, "idle", pill(core.PillIdle, ""))
 
 	began := time.Now()
@@ -63,8 +61,6 @@ func slowTerminal(t *testing.T) {
 	over.pane = nil
 	w.endAPI(t, over)
 	w.endAPI(t, other)
-	w.stop(t)
-	serving(t)
 }
 
 // slowXterm returns a PATH on which xterm takes 7 s for its window.
@@ -94,8 +90,7 @@ func slowXterm(t *testing.T) string {
 // tower knows whose it is.
 func restartInLaunch(t *testing.T) {
 	w := acting(t)
-	w.stop(t)
-	w.start(t, []string{"serve"}, slowXterm(t))
+	w.startIn(t, []string{"serve"}, slowXterm(t))
 	r := &worker{agent: claudeAgent, dir: st.freshFolder(t)}
 	asked := make(chan string, 1)
 	var l core.Launching
@@ -159,8 +154,7 @@ func badInput(t *testing.T) {
 // noDisplay launches from a tower that has none: into tmux, and a window that was asked for is refused.
 func noDisplay(t *testing.T) {
 	w := acting(t)
-	w.stop(t)
-	w.start(t, []string{"serve"}, "DISPLAY=", "WAYLAND_DISPLAY=")
+	w.startIn(t, []string{"serve"}, "DISPLAY=", "WAYLAND_DISPLAY=")
 	_, stderr, code := w.run("launch", "--agent", "claude", "--cwd", st.freshFolder(t), "--terminal", xterm)
 	refused(t, "a window without a display", stderr, code, "Not launched.", "display")
 	r := &worker{agent: claudeAgent, dir: st.freshFolder(t)}
@@ -174,6 +168,4 @@ func noDisplay(t *testing.T) {
 	refused(t, "JUMP without a display", stderr, code, "No window to jump to.")
 	onlyOnce(t, w, r, "DOWORK without a display")
 	w.endAPI(t, r)
-	w.stop(t)
-	serving(t)
 }

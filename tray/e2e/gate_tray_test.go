@@ -254,13 +254,12 @@ func trayActs(t *testing.T) {
 		w.end(t, r)
 		before = append(before, r)
 	}
-	w.stop(t)
 	conn, err := dbus.Connect(d.bus)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	w.start(t, nil)
+	w.startIn(t, nil)
 	pid := w.cmd.Process.Pid
 	for i, display := range []string{"Claude", "Codex"} {
 		r := &worker{agent: before[i].agent, dir: before[i].dir}
@@ -284,6 +283,4 @@ func trayActs(t *testing.T) {
 			t.Errorf("END from the tray left process %d", r.proc.pid)
 		}
 	}
-	w.stop(t)
-	serving(t)
 }

@@ -136,6 +136,19 @@ func (w *tower) start(t testing.TB, args []string, more ...string) {
 	t.Logf("tower %q answers after %.2f s", args, took.Seconds())
 }
 
+// startIn starts the program as one test needs it, and stops it behind the test, so that the next one
+// has the usual one again.
+func (w *tower) startIn(t *testing.T, args []string, more ...string) {
+	t.Helper()
+	w.stop(t)
+	w.start(t, args, more...)
+	t.Cleanup(func() {
+		if !w.ended() {
+			w.stop(t)
+		}
+	})
+}
+
 func (w *tower) ended() bool {
 	select {
 	case <-w.done:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"tower/core"
@@ -77,7 +78,7 @@ func readRows(s *scratch, last []core.Proc) ([]core.Proc, error) {
 			}
 			var p core.Proc
 			var kernel, read bool
-			for try := 0; try < tries && (try == 0 || read && released(p)); try++ {
+			for try := 0; try == 0 || read && released(p) && again(try); try++ {
 				line, err := s.readStat(dir, pid)
 				if err != nil {
 					return nil, err
@@ -92,11 +93,18 @@ func readRows(s *scratch, last []core.Proc) ([]core.Proc, error) {
 	return rows, nil
 }
 
-// released tells whether a row is of a thread that was let go while it was read: it has no group any more. A row
-// like that is read tries times.
+// released tells whether a row is of a thread that was let go while it was read: it has no group any more. The
+// row is then that of the thread that went on, or nobody's, but on a busy machine not at once: it is read again
+// for some milliseconds at the most.
 func released(p core.Proc) bool { return p.Dead() && p.Group < 0 }
 
-const tries = 3
+// again tells whether a row that was released is to be read once more, and waits a little before.
+func again(try int) bool {
+	if try >= 3 {
+		time.Sleep(100 * time.Microsecond)
+	}
+	return try < 30
+}
 
 // Offsets in a struct linux_dirent64, the same everywhere.
 const (
@@ -160,7 +168,7 @@ func row(pid int) (core.Proc, bool) {
 	var buf [1 << 10]byte
 	var p core.Proc
 	var ok bool
-	for try := 0; try < tries && (try == 0 || ok && released(p)); try++ {
+	for try := 0; try == 0 || ok && released(p) && again(try); try++ {
 		line, err := readInto(procPath(pid, "stat"), buf[:])
 		if err != nil {
 			return core.Proc{}, false

@@ -68,6 +68,7 @@ func TestActs(t *testing.T) {
 		{"agent with a line break", "/api/launch", `{"agent":"claude\n","cwd":"/"}`, 400, nil, "Agent holds a control character."},
 		{"prompt too long", "/api/launch", `{"agent":"claude","cwd":"/","prompt":"` + whole + `x"}`, 400, nil, "Prompt has at most 1048576 bytes; this one has 1048577."},
 		{"prompt with a NUL", "/api/launch", `{"agent":"claude","cwd":"/","prompt":"a\u0000b"}`, 409, nil, "Not launched. The text holds a NUL character, which no agent can be given."},
+		{"end with null", at("end"), `null`, 400, nil, "The body has to be a JSON object."},
 		{"not UTF-8", "/api/launch", "{\"agent\":\"claude\",\"cwd\":\"/\",\"prompt\":\"a\xffb\"}", 400, nil, "The body is not UTF-8."},
 		{"launch with a field that does not exist", "/api/launch", `{"agent":"claude","cwd":"/","args":["--yolo"]}`, 400, nil, `The body cannot be read: unknown field "args".`},
 		{"body too large", "/api/launch", `{"prompt":"` + strings.Repeat("x", maxPromptBody) + `"}`, 413, nil, "The request is larger than 6208 KiB."},

@@ -191,6 +191,8 @@ func read(r *http.Request, v any) error {
 		return bad("The body was cut off.")
 	case !utf8.Valid(body): // the decoder would put another character in its place, and a text is a text to the byte
 		return bad("The body is not UTF-8.")
+	case !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")): // null would be taken for one that says nothing
+		return bad("The body has to be a JSON object.")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()

@@ -137,9 +137,6 @@ func (e *Engine) endable(ctx context.Context, su *subject, force bool) (proven, 
 			Hint: "Bring it back with fg in its terminal, or end it by force."}
 	}
 	for _, q := range p.targets(force) {
-		if q == p.Proc {
-			continue
-		}
 		// What only has to be gone may be machinery of this very session.
 		if _, err := identify(notEnded, p.table, q, &p.info, !slices.Contains(p.Signal, q)); err != nil {
 			return p, err

@@ -167,6 +167,31 @@ func TestOtherBoot(t *testing.T) {
 	})
 }
 
+// TestSpareThatBecameASession: its arguments say machinery, and the agent's own record says whose it is.
+func TestSpareThatBecameASession(t *testing.T) {
+	acting(t, func(t *testing.T, w *actWorld) {
+		id := w.lives("s", "idle", func(p *adaptertest.RecordedProc, r *adaptertest.FakeRecord) {
+			p.Args = []string{"fake-agent", "serve", "--spare"}
+			r.Threads = nil
+		})
+		su, err := w.e.subject(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.e.prove(context.Background(), noWindow, &su)
+		w.refused(err, "machinery")
+		spare := core.Process{Boot: boot, PID: agentPID, Start: 5000}
+		w.agent.mu.Lock()
+		w.agent.seen = []core.Sighting{{Agent: adaptertest.FakeName, Native: "s", Proc: spare, MustGo: []core.Process{spare}, Grade: core.GradeRecord}}
+		w.agent.mu.Unlock()
+		if _, err = w.e.prove(context.Background(), noWindow, &su); err != nil {
+			t.Errorf("not proven although its record names it: %v", err)
+		}
+		_, err = w.do(core.Command{Kind: core.CommandEnd, Session: id}) // no process of it takes a signal
+		w.refused(err, "Not ended.", "No process is its own.")
+	})
+}
+
 // over is a session that ended, with its folder there.
 func (w *actWorld) over(native string) core.SessionID {
 	id := w.lives(native, "idle")

@@ -37,6 +37,7 @@ type skilled struct {
 	noBox    bool
 	stop     *core.Launch
 	typed    func(text string) bool
+	seen     []core.Sighting // its evidence, when not by the registry
 	launched []core.LaunchSpec
 	resumed  []string // models
 }
@@ -63,6 +64,15 @@ func (a *skilled) WithPrompt(l core.Launch, prompt string) core.Launch {
 	l.Argv = append(l.Argv, prompt)
 	return l
 }
+func (a *skilled) Evidence(ctx context.Context, t core.Table) ([]core.Sighting, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.seen != nil {
+		return a.seen, nil
+	}
+	return a.Fake.Evidence(ctx, t)
+}
+
 func (a *skilled) Find(string) (string, string)                              { return "/opt/fake/fake-agent", "" }
 func (a *skilled) Holds(context.Context, core.Session) error                 { return a.holds }
 func (a *skilled) LastMessage(context.Context, core.Session) (string, error) { return a.last, nil }

@@ -79,15 +79,16 @@ func (e *Engine) prove(ctx context.Context, what string, su *subject) (proven, e
 			}
 		}
 	}
-	p.row, err = identify(what, table, p.Proc, &p.info, p.Shared)
+	p.row, err = identify(what, table, p.Proc, &p.info, p.Shared || x != nil)
 	return p, err
 }
 
 const untouched = "Nothing was signalled or typed."
 
 // identify proves that a process of the table is the one recorded, lives, and is the agent's own program
-// in the role of a session. Unless it is shared, in which case it is the agent's machinery by nature.
-func identify(what string, t core.Table, p core.Process, info *core.AgentInfo, shared bool) (core.Proc, error) {
+// in the role of a session. Unless the agent's own records vouch for the role: a process that many sessions share
+// is machinery by nature, and one that waited as a spare keeps its arguments when it becomes a session.
+func identify(what string, t core.Table, p core.Process, info *core.AgentInfo, vouched bool) (core.Proc, error) {
 	no := func(why, hint string) (core.Proc, error) {
 		return core.Proc{}, &core.Refusal{What: what, Why: why, Hint: hint}
 	}
@@ -113,7 +114,7 @@ func identify(what string, t core.Table, p core.Process, info *core.AgentInfo, s
 		return no(fmt.Sprintf("Which program process %d runs cannot be read.", p.PID), untouched)
 	case !info.MatchExe(exe, args):
 		return no(fmt.Sprintf("Process %d runs %s, which is no program of %s.", p.PID, exe, info.Display), untouched)
-	case !shared && info.IsHelper(args):
+	case !vouched && info.IsHelper(args):
 		return no(fmt.Sprintf("Process %d is machinery of %s, not a session.", p.PID, info.Display), untouched)
 	}
 	return row, nil

@@ -75,6 +75,7 @@ func background(t *testing.T) {
 		}
 		return session != nil
 	})
+	session.ready(t)
 	id := core.NewSessionID(codexAgent, session.native)
 	w.refusedAPI(t, "END of a daemon's thread", of(id, "end"), map[string]any{}, "Not ended.", "daemon")
 	_, stderr, code = w.run("end", string(id), "--force")

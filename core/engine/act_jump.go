@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tower/core"
 	"tower/core/term"
@@ -54,18 +56,25 @@ func (e *Engine) raise(ctx context.Context, su *subject, p proven) error {
 		}
 		return e.o.Desktop.Focus(ctx, w)
 	}
-	client, err := newest(ctx, mux, pane)
+	clients, err := attached(ctx, mux, pane)
 	if err != nil {
 		return err
 	}
-	w, err := e.clientWindow(ctx, p.table, client)
-	if err != nil {
-		return err
+	var none error
+	for _, client := range clients { // the newest may be one from afar, which has no window here
+		w, err := e.clientWindow(ctx, p.table, client)
+		if err != nil {
+			if none == nil {
+				none = err
+			}
+			continue
+		}
+		if err := mux.Show(ctx, client.Name, pane.ID); err != nil {
+			return fmt.Errorf("show its pane: %w", err)
+		}
+		return e.o.Desktop.Focus(ctx, w)
 	}
-	if err := mux.Show(ctx, client.Name, pane.ID); err != nil {
-		return fmt.Errorf("show its pane: %w", err)
-	}
-	return e.o.Desktop.Focus(ctx, w)
+	return none
 }
 
 // shown turns what is proven of a process that serves many sessions into what is proven of the one that was
@@ -82,27 +91,28 @@ func (p *proven) shown(su *subject) error {
 	return nil
 }
 
-// newest returns the client that a person used last: of the pane's own session, else of any other.
-func newest(ctx context.Context, mux Panes, pane tmux.Pane) (tmux.Client, error) {
+// attached returns the clients of persons: those of the pane's own session first, then by who used theirs
+// last. Without any it refuses.
+func attached(ctx context.Context, mux Panes, pane tmux.Pane) ([]tmux.Client, error) {
 	clients, err := mux.Clients(ctx)
 	if err != nil {
-		return tmux.Client{}, fmt.Errorf("look who is attached: %w", err)
+		return nil, fmt.Errorf("look who is attached: %w", err)
 	}
-	var best tmux.Client
-	for _, c := range clients {
-		if c.Control || c.PID == 0 {
-			continue
-		}
-		own, bestOwn := c.Session == pane.Session, best.Session == pane.Session
-		if best.PID == 0 || own && !bestOwn || own == bestOwn && c.Activity > best.Activity {
-			best = c
-		}
-	}
-	if best.PID == 0 {
-		return best, &core.Refusal{What: noWindow, Why: fmt.Sprintf("It runs in tmux (pane %s) and no window is attached to it.", pane.ID),
+	clients = slices.DeleteFunc(slices.Clone(clients), func(c tmux.Client) bool { return c.Control || c.PID == 0 })
+	if len(clients) == 0 {
+		return nil, &core.Refusal{What: noWindow, Why: fmt.Sprintf("It runs in tmux (pane %s) and no window is attached to it.", pane.ID),
 			Hint: "Attach to it, or end it."}
 	}
-	return best, nil
+	slices.SortStableFunc(clients, func(a, b tmux.Client) int {
+		if own := a.Session == pane.Session; own != (b.Session == pane.Session) {
+			if own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Activity, a.Activity)
+	})
+	return clients, nil
 }
 
 // clientWindow finds the window in which a tmux client runs. Its environment is the terminal's own; that

@@ -147,8 +147,11 @@ func (e *Engine) homeOf(what, want string) (home, terminal string, err error) {
 		return core.HomeTmux, "tmux", nil
 	}
 	terminal, err = e.o.Desktop.Choose(e.terminal(want))
-	if err != nil && want == "" && e.o.Config.Terminal == "" && e.o.Tmux != nil {
-		return core.HomeTmux, "tmux", nil
+	if err != nil && want == "" && e.o.Tmux != nil {
+		// A configured terminal that is missing on a display is a refusal; without a display none is missed.
+		if _, none := e.o.Desktop.Choose(""); none != nil {
+			return core.HomeTmux, "tmux", nil
+		}
 	}
 	var r *core.Refusal
 	if errors.As(err, &r) {

@@ -42,9 +42,7 @@ func (a *Adapter) Deliver(s core.Session, x core.Sighting, text string) (core.La
 	if info, err := os.Stat(l.Dir); err != nil || !info.IsDir() {
 		l.Dir = a.info.Root // the thread's own folder is gone; the command needs none
 	}
-	if a.info.RootEnv != "" {
-		l.Set = map[string]string{a.info.RootEnv: a.info.Root}
-	}
+	l.Set = a.home()
 	return l, true
 }
 

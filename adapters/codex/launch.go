@@ -15,7 +15,7 @@ const openingCaution = "Codex has no session before its first turn, so it is sta
 // Launch starts a thread in a terminal. It never joins the shared daemon: then the thread belongs to
 // the process in that window, and END and JUMP can prove it.
 func (a *Adapter) Launch(spec core.LaunchSpec) (core.Launch, error) {
-	l := core.Launch{Dir: spec.CWD, Unset: scrub()}
+	l := core.Launch{Dir: spec.CWD, Set: a.home(), Unset: scrub()}
 	argv := append([]string{"codex", "--no-daemon"}, model(spec.Model)...)
 	argv = append(argv, spec.Args...)
 	prompt := spec.Prompt
@@ -28,13 +28,22 @@ func (a *Adapter) Launch(spec core.LaunchSpec) (core.Launch, error) {
 	return l, nil
 }
 
+// home tells a command of the agent where its records are: the tower looks for them there, whatever the
+// environment it gets says.
+func (a *Adapter) home() map[string]string {
+	if a.info.RootEnv == "" {
+		return nil
+	}
+	return map[string]string{a.info.RootEnv: a.info.Root}
+}
+
 // Resume takes a thread up again in a terminal. Without a model it keeps the one it had last; a model
 // that is given sticks.
 func (a *Adapter) Resume(s core.Session, m string) (core.Launch, error) {
 	if s.Native == "" || strings.HasPrefix(s.Native, "-") {
 		return core.Launch{}, &core.Refusal{What: "Not resumed.", Why: "The session has no Codex id."}
 	}
-	l := core.Launch{Dir: s.CWD, Unset: scrub()}
+	l := core.Launch{Dir: s.CWD, Set: a.home(), Unset: scrub()}
 	// The folder it is started in is meant. Without the option, and where the thread last worked in another
 	// one, Codex asks which of the two before it does anything.
 	l.Argv = append([]string{"codex", "--no-daemon", "resume", s.Native, "-C", "."}, model(m)...)

@@ -120,3 +120,21 @@ func TestRuleOutput(t *testing.T) {
 		t.Errorf("RuleOutput = %s", out)
 	}
 }
+
+// TestCommandsKnowTheirHome: every command is told where the tower looks for what it writes.
+func TestCommandsKnowTheirHome(t *testing.T) {
+	a := New(core.AgentInfo{Agent: Name, Root: "/srv/codex", RootEnv: "CODEX_HOME"})
+	launch, err := a.Launch(core.LaunchSpec{CWD: "/p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume, err := a.Resume(core.Session{Native: "01a22ee0-8503-7000-8000-000000000001", CWD: "/p"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range map[string]core.Launch{"launch": launch, "resume": resume} {
+		if l.Set["CODEX_HOME"] != "/srv/codex" {
+			t.Errorf("%s sets %v", name, l.Set)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,14 +206,6 @@ func (e *Engine) begin(ctx context.Context, c core.Command, a core.Adapter, o or
 		u.Expect, u.native = core.NewSessionID(u.Agent, l.Preset), l.Preset
 	}
 	l.Argv[0] = e.program(u.Agent, l.Argv[0])
-	if info := a.Agent(); info.RootEnv != "" && valueOf(e.o.Environ, info.RootEnv) != "" {
-		// The tower was told where the agent's records are; a login shell may not know.
-		l.Set = maps.Clone(l.Set)
-		if l.Set == nil {
-			l.Set = map[string]string{}
-		}
-		l.Set[info.RootEnv] = info.Root
-	}
 	f := launch.Order{Token: token, Agent: u.Agent, Argv: slices.Clone(l.Argv), PromptAt: -1, Dir: l.Dir, Set: l.Set, Unset: l.Unset,
 		NullIn: l.NullIn, Socket: e.o.Home.Socket(), Inbox: e.o.Home.Inbox(), Umask: e.o.Umask}
 	if err := e.write(u, &f, o.spec.Prompt, text, promptPath); err != nil {

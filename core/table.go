@@ -28,6 +28,16 @@ type Proc struct {
 // Dead tells whether the row is only what is left of a process that has ended.
 func (p Proc) Dead() bool { return p.State == 'Z' || p.State == 'X' || p.State == 'x' }
 
+// shells are the programs that wait on a prompt for the next command.
+var shells = map[string]bool{
+	"sh": true, "bash": true, "zsh": true, "fish": true, "dash": true, "ksh": true, "ksh93": true, "mksh": true, "ash": true, "busybox": true,
+	"tcsh": true, "csh": true, "nu": true, "xonsh": true, "elvish": true, "pwsh": true, "yash": true,
+}
+
+// IsShell tells whether a program of this name, without folder and ".exe", is a shell: what is typed into
+// one runs as a command, and one that is left alone on its terminal can be hung up.
+func IsShell(name string) bool { return shells[name] }
+
 // Lock is one whole-file lock held by a process.
 type Lock struct {
 	PID    int    `json:"pid"`

@@ -99,3 +99,11 @@ func TestAlive(t *testing.T) {
 		}
 	}
 }
+
+func TestIsShell(t *testing.T) {
+	for name, want := range map[string]bool{"bash": true, "yash": true, "ksh93": true, "busybox": true, "": false, "claude": false, "bash-completion": false, "/bin/sh": false} {
+		if got := core.IsShell(name); got != want {
+			t.Errorf("IsShell(%q) = %v, want %v", name, got, want)
+		}
+	}
+}

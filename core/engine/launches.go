@@ -119,7 +119,7 @@ func (e *Engine) reported(r launch.Report) {
 			e.log.Error("launch not taken", "token", u.Token, "error", err)
 		}
 	}
-	e.log.Info("launched", "agent", u.Agent, "token", u.Token, "pid", u.Proc.PID, "home", u.Home, "terminal", u.Terminal, "cautions", r.Note)
+	e.log.Info("launched", "agent", u.Agent, "token", u.Token, "pid", u.Proc.PID, "home", u.Home, "terminal", u.Terminal, "note", r.Note)
 	u.news()
 	wake(e.wakes.poll)
 }

@@ -241,12 +241,6 @@ func (e *Engine) released(at place) bool {
 	return others
 }
 
-// shells are the programs that wait on a prompt for the next command.
-var shells = map[string]bool{
-	"sh": true, "bash": true, "zsh": true, "fish": true, "dash": true, "ksh": true, "ksh93": true, "mksh": true, "ash": true, "busybox": true,
-	"tcsh": true, "csh": true, "nu": true, "xonsh": true, "elvish": true, "pwsh": true, "yash": true,
-}
-
 // settled is how long a shell must have been alone on its terminal before it is hung up: a script that has just
 // seen its agent end is on its way to its next command.
 const settled = 150 * time.Millisecond
@@ -273,7 +267,7 @@ func (e *Engine) abandoned(at place) (bool, string) {
 	if leader.TTY != at.device || leader.SID != leader.PID {
 		return false, fmt.Sprintf("Process %d, which led its terminal, leads it no more.", leader.PID)
 	}
-	if !shells[name] {
+	if !core.IsShell(name) {
 		return false, fmt.Sprintf("Its terminal belongs to %s (pid %d), which is no shell.", name, leader.PID)
 	}
 	if up, ok := table.Proc(leader.PPID); ok && afar[up.Comm] {

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"fmt"
-	"slices"
 
 	"tower/core"
 )
@@ -144,12 +143,8 @@ func ours(t core.Table, q, agent core.Proc, family func(int) bool) bool {
 	if q.Group == agent.Group {
 		return Below(t, q.PID, agent.PID) || Below(t, agent.PID, q.PID) || family != nil && family(q.PID)
 	}
-	if isShell(q.Comm) {
+	if core.IsShell(q.Comm) {
 		return false
 	}
 	return Below(t, q.PID, agent.PID) || Below(t, agent.PID, q.PID) && family != nil && family(q.PID)
-}
-
-func isShell(comm string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "mksh", "tcsh", "csh", "nu", "pwsh", "xonsh", "elvish"}, comm)
 }
